@@ -129,9 +129,7 @@ test('a backup that is killed leaves no reader behind', async () => {
   await new Promise((resolve) => backup.stdout.once('readable', resolve));
   expect(await send()).toBe(202);
   // A commit reaches the store with the next fold, and the metrics may be those of the last second.
-  await vi.waitFor(async () => expect(await readerLag(service.http)).toBeGreaterThan(0), {
-    timeout: 30_000,
-  });
+  await vi.waitFor(async () => expect(await readerLag(service.http)).toBeGreaterThan(0));
   const ended = new Promise((resolve) => backup.once('exit', resolve));
   backup.kill('SIGKILL');
   await ended;

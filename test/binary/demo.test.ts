@@ -189,9 +189,10 @@ describe('demo data', () => {
         expect(new Set(fresh.map(({ transport }) => transport))).toEqual(new Set(['http', 'grpc']));
         expect(fresh.map(({ sender }) => sender.userAgent)).toContain('shop-worker/3.0');
       },
-      { timeout: 30_000, interval: 250 },
+      { interval: 250 },
     );
-    expect(demo.stderr()).toBe('');
+    // A busy disk makes commits slow.
+    expect(demo.stderr().replace(/^.* a commit was slow .*\n/gm, '')).toBe('');
   });
 
   test('is removed on Ctrl-C, and the process exits', async () => {
@@ -210,7 +211,6 @@ describe('the demo', () => {
       out += text;
     });
     await vi.waitFor(() => expect(out).toMatch(/^Filling a temporary store with sample data …\n$/), {
-      timeout: 20_000,
       interval: 5,
     });
     await vi.waitFor(() => expect(out).toContain('Ctrl-C stops the demo'));
@@ -222,7 +222,7 @@ describe('the demo', () => {
 
   test('removes its data when it is stopped during filling', async () => {
     const { child, temp, exit } = spawnDemo(freePorts);
-    await vi.waitFor(() => expect(left(temp)).toHaveLength(1), { timeout: 20_000, interval: 20 });
+    await vi.waitFor(() => expect(left(temp)).toHaveLength(1), { interval: 20 });
     child.kill('SIGTERM');
     expect(await exit).toEqual({ code: 0, signal: null });
     expect(left(temp)).toEqual([]);
@@ -253,7 +253,7 @@ describe('the demo', () => {
     expect((await fetch(`${second.url}/readyz`)).status).toBe(200);
     await Promise.all([first.stop(), second.stop('SIGTERM')]);
     expect(left(temp)).toEqual([]);
-  }, 240_000);
+  });
 
   test('binds free ports when the default ports are taken', async () => {
     const holders = [8080, 8081].map((port) =>

@@ -96,7 +96,7 @@ needing('postgresql').describe('a later layout of PostgreSQL', () => {
     node = join(freshDirectory(), 'node');
     await prepare(node);
     await postgres.query('UPDATE fm_engine SET layout = 99, oldest_layout = 99', [], url);
-  }, 120_000);
+  });
   afterAll(() => postgres.close());
 
   /** The arguments of each command that connects to PostgreSQL, besides `--postgres`. */

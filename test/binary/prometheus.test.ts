@@ -27,7 +27,7 @@ const urls = ['--auth-url', 'https://auth.example', '--base-url', 'https://api.e
 /** At most two packets wait: of more at once, the service refuses some. */
 const narrow = ['--queue-high-packets', '2', '--queue-low-packets', '1', '--batch-packets', '1'];
 const own = ['--ops-listen', '127.0.0.1:0'];
-const inTime = { timeout: 90_000, interval: 250 };
+const often = { interval: 250 };
 
 const pem = (name: string) => fileURLToPath(new URL(`../http/support/tls/${name}.pem`, import.meta.url));
 
@@ -54,10 +54,10 @@ const metrics = () =>
 async function fires(alert: string, provoke: () => Promise<unknown>): Promise<void> {
   expect(await prometheus.firing()).not.toContain(alert);
   await provoke();
-  await vi.waitFor(async () => expect(await prometheus.firing()).toContain(alert), inTime);
+  await vi.waitFor(async () => expect(await prometheus.firing()).toContain(alert), often);
 }
 
-needing('prometheus', 'postgresql').describe('Prometheus', { timeout: 60_000 }, () => {
+needing('prometheus', 'postgresql').describe('Prometheus', () => {
   beforeAll(async () => {
     database = await Postgres.start();
     const postgresUrl = await database.database();
@@ -71,7 +71,7 @@ needing('prometheus', 'postgresql').describe('Prometheus', { timeout: 60_000 }, 
     const bearer = await token(node.http, credentials);
     const application = await createApplication(node.http, bearer, { name: 'Shop' });
     key = (await createKey(node.http, bearer, application, 'Frontend')).key;
-    await vi.waitFor(async () => expect(await send(key)).toBe(202), inTime);
+    await vi.waitFor(async () => expect(await send(key)).toBe(202), often);
     const client = openClient(node.grpc);
     await call(
       client,
@@ -99,7 +99,7 @@ needing('prometheus', 'postgresql').describe('Prometheus', { timeout: 60_000 }, 
       const samples = (await metrics()).flatMap((text) => parseExposition(text).samples);
       const known = new Set(['up', ...samples.map(({ name }) => name)]);
       expect(named.filter((name) => !known.has(name))).toEqual([]);
-    }, inTime);
+    }, often);
   });
 
   test('has data for every panel', async () => {
@@ -108,7 +108,7 @@ needing('prometheus', 'postgresql').describe('Prometheus', { timeout: 60_000 }, 
       for (const { title, expr } of readPanels())
         if ((await prometheus.query(expr)).length === 0) empty.push(title);
       expect(empty).toEqual([]);
-    }, inTime);
+    }, often);
   });
 
   test('can evaluate every rule', async () => {
@@ -116,7 +116,7 @@ needing('prometheus', 'postgresql').describe('Prometheus', { timeout: 60_000 }, 
       const rules = await prometheus.rules();
       expect(rules.map(({ name }) => name)).toEqual(readRules().map(({ alert }) => alert));
       expect(rules.filter(({ health }) => health !== 'ok')).toEqual([]);
-    }, inTime);
+    }, often);
   });
 
   test('warns when packets are refused', () =>
@@ -125,12 +125,12 @@ needing('prometheus', 'postgresql').describe('Prometheus', { timeout: 60_000 }, 
         const statuses = await Promise.all(Array.from({ length: 50 }, () => send(key)));
         expect(statuses).toContain(503);
         expect(statuses).toContain(202);
-      }, inTime),
+      }, often),
     ));
 
   test('warns when PostgreSQL is unreachable and management is refused', async () => {
     await fires('FlagmeterEngineAway', () => database.stop());
-    await vi.waitFor(async () => expect(await prometheus.firing()).toContain('FlagmeterNotManaging'), inTime);
+    await vi.waitFor(async () => expect(await prometheus.firing()).toContain('FlagmeterNotManaging'), often);
     expect(await prometheus.firing()).not.toContain('FlagmeterDown');
   });
 

@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { freshDirectory, requireBinary } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
+import { patienceMs } from '../support/patience.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 /** The shell commands of a section of a document, one text for each block. */
@@ -43,7 +44,7 @@ needing('curl').test(
     };
     for (const run of [1, 2]) {
       const shell = await promisify(execFile)('bash', ['-ec', script], {
-        ...{ cwd: directory, env, timeout: 60_000 },
+        ...{ cwd: directory, env, timeout: patienceMs },
       });
       expect(shell.stdout).toContain('HTTP/1.1 202');
       expect(shell.stdout).toMatch(new RegExp(`checkout\\s+on\\s+${3 * run}\\s+${2 * run}\\s+${run}`));

@@ -14,88 +14,84 @@ import { openShop, readChecks, type Shop, sendCheck } from '../support/shop.ts';
 import { steadyAnswers } from '../support/steady-answers.ts';
 
 /** The previous release on the data directory of a single machine: going back. */
-needing('git', 'g++', 'patch', { why: whyNoReleaseBefore }).describe(
-  'the previous release',
-  { timeout: 120_000 },
-  () => {
-    let before: string;
+needing('git', 'g++', 'patch', { why: whyNoReleaseBefore }).describe('the previous release', () => {
+  let before: string;
 
-    beforeAll(async () => {
-      before = await binaryBefore();
-    }, 240_000);
+  beforeAll(async () => {
+    before = await binaryBefore();
+  });
 
-    test('continues with a directory of this version, keeps unknown data, and this version continues after it', async () => {
-      const data = join(freshDirectory(), 'data');
-      const credentials = await prepare(data);
-      const now = await startBinary({
-        data,
-        args: [...urls, '--webhook-allow-private', '--issuer-allow-private'],
-      });
-      const filled = await fillStore(now.http, credentials, Date.now());
-      const more = await fillMore(now.http, filled);
-      const said = await readStore(now.http, filled);
-      await stop(now);
-
-      const back = await startBinary({ data, binary: before, args: urls });
-      // This version may have added fields.
-      expect(steadyAnswers(said)).toMatchObject(steadyAnswers(await readStore(back.http, filled)) as object);
-      await manage(back.http, more.valid, 'GET', '/api/v2/users', 200);
-      await manage(back.http, more.invalidated, 'GET', '/api/v2/users', 401);
-      const path = `/api/v2/applications/${filled.application}`;
-      await manage(back.http, more.valid, 'PATCH', path, 200, { name: 'Changed by the release before' });
-      await stop(back);
-
-      const again = await startBinary({ data, args: urls });
-      expect(await manage(again.http, more.valid, 'GET', path, 200)).toMatchObject({
-        name: 'Changed by the release before',
-      });
-      const webhooks = `/api/v2/teams/${credentials.teamId}/webhooks`;
-      expect(await manage(again.http, more.valid, 'GET', webhooks, 200)).toMatchObject({
-        items: [{ name: 'Chat' }, { name: 'Broken' }],
-      });
-      await stop(again);
+  test('continues with a directory of this version, keeps unknown data, and this version continues after it', async () => {
+    const data = join(freshDirectory(), 'data');
+    const credentials = await prepare(data);
+    const now = await startBinary({
+      data,
+      args: [...urls, '--webhook-allow-private', '--issuer-allow-private'],
     });
+    const filled = await fillStore(now.http, credentials, Date.now());
+    const more = await fillMore(now.http, filled);
+    const said = await readStore(now.http, filled);
+    await stop(now);
 
-    test('refuses a directory with packets in its journal, and continues after a clean stop', async () => {
-      const data = join(freshDirectory(), 'data');
-      const shop = await openShopIn(data);
-      const { code, stderr } = await runProgram(before, ['serve', '--data', data, ...freePorts]);
-      expect(code).toBe(1);
-      expect(stderr).toContain(
-        `Cannot use ${data}: a later version of flagmeter wrote its usage, in layout ${usageLayout.journalled}`,
-      );
-      const now = await startBinary({ data });
-      expect(now.stderr()).toMatch(/"msg":"the journal was replayed","frames":\d+,"ms":\d+/);
-      await stop(now);
-      const back = await startBinary({ data, binary: before });
-      expect(await readChecks(back.http, shop)).toEqual(new Map([['checkout', 1]]));
-      await stop(back);
+    const back = await startBinary({ data, binary: before, args: urls });
+    // This version may have added fields.
+    expect(steadyAnswers(said)).toMatchObject(steadyAnswers(await readStore(back.http, filled)) as object);
+    await manage(back.http, more.valid, 'GET', '/api/v2/users', 200);
+    await manage(back.http, more.invalidated, 'GET', '/api/v2/users', 401);
+    const path = `/api/v2/applications/${filled.application}`;
+    await manage(back.http, more.valid, 'PATCH', path, 200, { name: 'Changed by the release before' });
+    await stop(back);
+
+    const again = await startBinary({ data, args: urls });
+    expect(await manage(again.http, more.valid, 'GET', path, 200)).toMatchObject({
+      name: 'Changed by the release before',
     });
-
-    /** A server that was killed right after it accepted a packet. */
-    async function openShopIn(data: string): Promise<Shop> {
-      const credentials = await prepare(data);
-      const service = await startBinary({ data });
-      const shop = await openShop(service.http, credentials);
-      expect(await sendCheck(service.http, shop.key, 'checkout')).toBe(202);
-      await stop(service, 'SIGKILL');
-      return shop;
-    }
-
-    test('refuses a layout later than its own, and changes nothing', async () => {
-      const data = join(freshDirectory(), 'data');
-      unpack(fixtureNames().at(-1)!, data);
-      const later: Layout = { store: 'usage', steps: [...usageLayout.steps, () => {}] };
-      await openLaidOut(data, later).close();
-      const files = ['accounts', 'usage'].map((store) => join(data, store, 'data.mdb'));
-      const bytes = () => files.map((file) => readFileSync(file).toString('base64'));
-      const kept = bytes();
-      const { code, stderr } = await runProgram(before, ['serve', '--data', data, ...freePorts]);
-      expect(code).toBe(1);
-      expect(stderr).toContain(
-        `Cannot use ${data}: a later version of flagmeter wrote its usage, in layout ${usageLayout.steps.length + 2}`,
-      );
-      expect(bytes().every((file, index) => file === kept[index])).toBe(true);
+    const webhooks = `/api/v2/teams/${credentials.teamId}/webhooks`;
+    expect(await manage(again.http, more.valid, 'GET', webhooks, 200)).toMatchObject({
+      items: [{ name: 'Chat' }, { name: 'Broken' }],
     });
-  },
-);
+    await stop(again);
+  });
+
+  test('refuses a directory with packets in its journal, and continues after a clean stop', async () => {
+    const data = join(freshDirectory(), 'data');
+    const shop = await openShopIn(data);
+    const { code, stderr } = await runProgram(before, ['serve', '--data', data, ...freePorts]);
+    expect(code).toBe(1);
+    expect(stderr).toContain(
+      `Cannot use ${data}: a later version of flagmeter wrote its usage, in layout ${usageLayout.journalled}`,
+    );
+    const now = await startBinary({ data });
+    expect(now.stderr()).toMatch(/"msg":"the journal was replayed","frames":\d+,"ms":\d+/);
+    await stop(now);
+    const back = await startBinary({ data, binary: before });
+    expect(await readChecks(back.http, shop)).toEqual(new Map([['checkout', 1]]));
+    await stop(back);
+  });
+
+  /** A server that was killed right after it accepted a packet. */
+  async function openShopIn(data: string): Promise<Shop> {
+    const credentials = await prepare(data);
+    const service = await startBinary({ data });
+    const shop = await openShop(service.http, credentials);
+    expect(await sendCheck(service.http, shop.key, 'checkout')).toBe(202);
+    await stop(service, 'SIGKILL');
+    return shop;
+  }
+
+  test('refuses a layout later than its own, and changes nothing', async () => {
+    const data = join(freshDirectory(), 'data');
+    unpack(fixtureNames().at(-1)!, data);
+    const later: Layout = { store: 'usage', steps: [...usageLayout.steps, () => {}] };
+    await openLaidOut(data, later).close();
+    const files = ['accounts', 'usage'].map((store) => join(data, store, 'data.mdb'));
+    const bytes = () => files.map((file) => readFileSync(file).toString('base64'));
+    const kept = bytes();
+    const { code, stderr } = await runProgram(before, ['serve', '--data', data, ...freePorts]);
+    expect(code).toBe(1);
+    expect(stderr).toContain(
+      `Cannot use ${data}: a later version of flagmeter wrote its usage, in layout ${usageLayout.steps.length + 2}`,
+    );
+    expect(bytes().every((file, index) => file === kept[index])).toBe(true);
+  });
+});

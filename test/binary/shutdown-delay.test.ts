@@ -3,8 +3,6 @@ import { type Binary, startBinary } from '../support/binary.ts';
 
 const start = (seconds: number) => startBinary({ args: ['--shutdown-delay', String(seconds)] });
 
-const inTime = { timeout: 60_000 };
-
 async function expectLeaving({ http }: Binary): Promise<void> {
   await vi.waitFor(async () => {
     const ready = await fetch(`http://${http}/readyz`);
@@ -13,7 +11,7 @@ async function expectLeaving({ http }: Binary): Promise<void> {
       reason: 'the service is stopping',
       managing: { ready: false },
     });
-  }, inTime);
+  });
   expect((await fetch(`http://${http}/.well-known/jwks.json`)).status).toBe(200);
 }
 

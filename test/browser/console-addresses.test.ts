@@ -49,7 +49,7 @@ describe('a page', () => {
     expect(hinted.some((path) => path.includes('/overview-'))).toBe(true);
     const loaded = () =>
       page.evaluate(`performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname)`);
-    await expect.poll(loaded, { timeout: 30_000 }).toEqual(expect.arrayContaining(hinted));
+    await expect.poll(loaded).toEqual(expect.arrayContaining(hinted));
     await context.setOffline(true);
     await page.getByRole('button', { name: /^Account/ }).click();
     await page.getByRole('menuitem', { name: 'Settings' }).click();

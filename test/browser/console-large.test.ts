@@ -29,7 +29,7 @@ async function fill(data: string, credentials: Credentials): Promise<void> {
 
 beforeAll(async () => {
   console = await openConsole(['--max-features', '5000'], fill);
-}, 120_000);
+});
 
 afterAll(async () => {
   await console?.close();

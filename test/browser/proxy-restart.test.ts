@@ -81,7 +81,7 @@ for (const kind of proxyKinds)
         const query = { environment: 'Production', step: 'hour', ...range } as const;
         const { features } = await usage(service.http, access, application, query);
         expect(features.map(({ checks }) => checks)).toEqual([3 * restarts]);
-      }, 20_000);
+      });
       await page.close();
       await proxy.stop();
       await stop(service);

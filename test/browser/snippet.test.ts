@@ -191,9 +191,7 @@ describe('with a real server', () => {
     });
     await page.evaluate(`flags.checked('leaving', 'on')`);
     await page.goto('about:blank');
-    await vi.waitFor(async () => expect(await read('leaving')).toEqual([['on', 1, 0, 0], 0]), {
-      timeout: 10_000,
-    });
+    await vi.waitFor(async () => expect(await read('leaving')).toEqual([['on', 1, 0, 0], 0]));
     await page.close();
   });
 
@@ -220,9 +218,7 @@ describe('with a real server', () => {
     );
     await page.evaluate(`flags.checked('beacon', 'on')`);
     await page.goto('about:blank');
-    await vi.waitFor(async () => expect(await read('beacon')).toEqual([['on', 1, 0, 0], 0]), {
-      timeout: 10_000,
-    });
+    await vi.waitFor(async () => expect(await read('beacon')).toEqual([['on', 1, 0, 0], 0]));
     await page.close();
   });
 

@@ -50,13 +50,10 @@ async function open(options: Partial<GrpcOptions> = {}): Promise<Opened> {
     receiver,
     address,
     holds: (calls, bytes) =>
-      vi.waitUntil(
-        () => {
-          const unfinished = listener.unfinished();
-          return unfinished.calls === calls && unfinished.bytes >= bytes + bytesPerCall * calls;
-        },
-        { timeout: 60_000 },
-      ),
+      vi.waitUntil(() => {
+        const unfinished = listener.unfinished();
+        return unfinished.calls === calls && unfinished.bytes >= bytes + bytesPerCall * calls;
+      }),
     pass(ms) {
       ahead += ms;
     },

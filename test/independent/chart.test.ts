@@ -30,7 +30,7 @@ describe('the Helm chart', () => {
     const source = join(import.meta.dirname, 'helm/render.go');
     const { status, stderr } = spawnSync('go', ['build', '-o', renderer, source], { env, encoding: 'utf8' });
     expect(status, stderr).toBe(0);
-  }, 300_000);
+  });
 
   const yaml = (name: string) => parse(readFileSync(join(chart, name), 'utf8'));
 
@@ -205,7 +205,7 @@ describe('the Helm chart', () => {
     expect(unknownFields([...Object.values(alone), ...Object.values(several)])).toEqual([]);
     alone['StatefulSet'].spec.template.spec.containers[0].readinessprobe = {};
     expect(unknownFields([alone['StatefulSet']])).toEqual([expect.stringContaining('"readinessprobe"')]);
-  }, 120_000);
+  });
 
   test('creates several pods that share a PostgreSQL', () => {
     const made = manifests({ config: url, replicas: 3, engine: { existingSecret: 'engine' } });

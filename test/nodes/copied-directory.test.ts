@@ -8,7 +8,7 @@ import { preparePostgres } from '../support/prepare-postgres.ts';
 import { runBinary } from '../support/run-binary.ts';
 import { openShop, readChecks, sendCheck } from '../support/shop.ts';
 
-const inTime = { timeout: 60_000, interval: 100 };
+const often = { interval: 100 };
 
 let database: Postgres | undefined;
 
@@ -29,7 +29,7 @@ needing('postgresql').describe('a node that is frozen while a copy of its direct
     const expectCounted = (http: string) =>
       vi.waitFor(async () => {
         expect(await readChecks(http, shop)).toEqual(new Map([['checkout', accepted]]));
-      }, inTime);
+      }, often);
     await send(original.http);
     await expectCounted(original.http);
 
@@ -40,7 +40,7 @@ needing('postgresql').describe('a node that is frozen while a copy of its direct
     for (let each = 0; each < 3; each += 1) await send(copy.http);
     await expectCounted(copy.http);
     original.kill('SIGCONT');
-    await vi.waitFor(async () => expect(await send(original.http)).toBe(503), inTime);
+    await vi.waitFor(async () => expect(await send(original.http)).toBe(503), often);
     const ready = await fetch(`http://${original.http}/readyz`);
     expect([ready.status, await ready.text()]).toEqual([503, expect.stringContaining('empty directory')]);
     expect(original.stderr()).toContain('this node is not alone');

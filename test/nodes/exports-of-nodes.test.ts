@@ -27,7 +27,7 @@ interface UsageReport {
 
 const names = ['one', 'two'] as const;
 const features = ['checkout', 'search'] as const;
-const inTime = { timeout: 60_000, interval: 100 };
+const often = { interval: 100 };
 
 let database: Postgres;
 let postgresUrl: string;
@@ -49,7 +49,7 @@ function startNode(name: string): Promise<Binary> {
 }
 
 async function send(http: string, feature: string): Promise<void> {
-  await vi.waitFor(async () => expect(await sendCheck(http, shop.key, feature)).toBe(202), inTime);
+  await vi.waitFor(async () => expect(await sendCheck(http, shop.key, feature)).toBe(202), often);
   counted.set(feature, (counted.get(feature) ?? 0) + 1);
 }
 
@@ -104,7 +104,7 @@ function pushes(since: number) {
     }));
 }
 
-needing('postgresql').describe('two nodes on one PostgreSQL', { timeout: 180_000 }, () => {
+needing('postgresql').describe('two nodes on one PostgreSQL', () => {
   beforeAll(async () => {
     collector = await TestCollector.open();
     database = await Postgres.start();
@@ -116,7 +116,7 @@ needing('postgresql').describe('two nodes on one PostgreSQL', { timeout: 180_000
       for (const feature of features) await send(http, feature);
       await send(http, features[0]);
     }
-  }, 180_000);
+  });
 
   afterAll(async () => {
     for (const node of nodes.values()) await stop(node);
@@ -125,7 +125,7 @@ needing('postgresql').describe('two nodes on one PostgreSQL', { timeout: 180_000
 
   test.each(Object.keys(ways))('each exports the counts of both as %s', async (way) => {
     for (const { http } of nodes.values())
-      await vi.waitFor(async () => expect(new Map(await ways[way]!(http))).toEqual(counted), inTime);
+      await vi.waitFor(async () => expect(new Map(await ways[way]!(http))).toEqual(counted), often);
   });
 
   test('a trace shows the time spent waiting for PostgreSQL', async () => {
@@ -138,7 +138,7 @@ needing('postgresql').describe('two nodes on one PostgreSQL', { timeout: 180_000
     const body = JSON.stringify({ name: 'Another' });
     const answer = await fetch(`http://${http}/api/v2/applications`, { method: 'POST', headers, body });
     expect(answer.status).toBe(201);
-    await vi.waitFor(() => expect(collector.spansOf(id).length).toBeGreaterThanOrEqual(3), inTime);
+    await vi.waitFor(() => expect(collector.spansOf(id).length).toBeGreaterThanOrEqual(3), often);
     const spans = collector.spansOf(id);
     const [server] = spans.filter(({ kind }) => kind === 'SPAN_KIND_SERVER');
     const change = spans.find(({ name }) => name === 'change accounts');
@@ -153,10 +153,10 @@ needing('postgresql').describe('two nodes on one PostgreSQL', { timeout: 180_000
       await vi.waitFor(async () => {
         const { cluster } = (await (await get(http, '/status')).json()) as ServiceStatus;
         expect(cluster?.nodes.filter(({ state }) => state === 'up')).toHaveLength(2);
-      }, inTime);
+      }, often);
     // A push in flight when the nodes agreed may still arrive.
     const before = collector.usageOf(shop.application).length + 2;
-    await vi.waitFor(() => expect(pushes(before).length).toBeGreaterThanOrEqual(5), inTime);
+    await vi.waitFor(() => expect(pushes(before).length).toBeGreaterThanOrEqual(5), often);
     const senders = new Set(pushes(before).map(({ node }) => node));
     expect(senders.size).toBe(1);
     expect(pushes(before).at(-1)!.checks).toEqual(counted);
@@ -169,6 +169,6 @@ needing('postgresql').describe('two nodes on one PostgreSQL', { timeout: 180_000
     await vi.waitFor(() => {
       const last = pushes(before).at(-1)!;
       expect([last.node, last.checks]).toEqual([other, counted]);
-    }, inTime);
+    }, often);
   });
 });

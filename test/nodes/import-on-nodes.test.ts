@@ -22,7 +22,7 @@ import { openShop, readChecks, type Shop } from '../support/shop.ts';
 const names = ['one', 'two'] as const;
 const counts = 20_000;
 const features = 50;
-const inTime = { timeout: 60_000, interval: 100 };
+const often = { interval: 100 };
 
 let database: Postgres;
 let credentials: Credentials;
@@ -78,11 +78,11 @@ async function expectChecks(checks: number): Promise<void> {
   const expected = Array(features).fill(checks);
   for (const { http } of nodes) {
     const read = async () => [...(await readChecks(http, shop)).values()];
-    await vi.waitFor(async () => expect(await read()).toEqual(expected), inTime);
+    await vi.waitFor(async () => expect(await read()).toEqual(expected), often);
   }
 }
 
-needing('postgresql').describe('two nodes on one PostgreSQL', { timeout: 180_000 }, () => {
+needing('postgresql').describe('two nodes on one PostgreSQL', () => {
   beforeAll(async () => {
     database = await Postgres.start();
     const postgres = await database.database();
@@ -92,7 +92,7 @@ needing('postgresql').describe('two nodes on one PostgreSQL', { timeout: 180_000
       nodes.push(await startBinary({ data: join(freshDirectory(), 'data'), args }));
     }
     shop = await openShop(nodes[0]!.http, credentials);
-  }, 180_000);
+  });
 
   afterAll(async () => {
     for (const node of nodes) await stop(node);
@@ -134,13 +134,13 @@ needing('postgresql').describe('two nodes on one PostgreSQL', { timeout: 180_000
     expect(await importOn(nodes[0]!, path, again)).toMatchObject({ imported: counts });
     await vi.waitFor(async () => {
       expect(await importOn(nodes[1]!, path, again)).toMatchObject({ repeated: counts });
-    }, inTime);
+    }, often);
     await manage(http, access, 'DELETE', `${environments}/History`, 204);
     await create();
     expect(await importOn(nodes[1]!, path, again)).toMatchObject({ imported: counts });
     await vi.waitFor(async () => {
       expect(await importOn(nodes[0]!, path, again)).toMatchObject({ repeated: counts });
-    }, inTime);
+    }, often);
     await expectChecks((3 * counts) / features);
   });
 });

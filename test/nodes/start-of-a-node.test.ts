@@ -15,13 +15,13 @@ let postgresUrl: string;
 /** The directory of a former node of the database. */
 let node: string;
 
-needing('postgresql').describe('a node', { timeout: 120_000 }, () => {
+needing('postgresql').describe('a node', () => {
   beforeAll(async () => {
     database = await Postgres.start();
     postgresUrl = await newDatabase();
     node = join(freshDirectory(), 'node');
     await stop(await startBinary({ data: node, args: ['--postgres', postgresUrl] }));
-  }, 120_000);
+  });
 
   const refusals: [string, () => Promise<readonly string[]>, RegExp][] = [
     ['an invalid URL', async () => ['--postgres', 'postgres://'], /--postgres|URL/],

@@ -25,7 +25,7 @@ import { encode } from '../support/report-messages.ts';
 const urls = ['--auth-url', 'https://auth.example', '--base-url', 'https://api.example'];
 const environment = 'Production';
 const origin = 'https://shop.example';
-const inTime = { timeout: 90_000, interval: 100 };
+const often = { interval: 100 };
 
 let database: Postgres;
 let postgresUrl: string;
@@ -37,7 +37,7 @@ const keys: Record<string, string> = {};
 /** Accepted checks, and those without an answer. */
 let counted = 0;
 
-needing('postgresql').describe('three nodes on one PostgreSQL', { timeout: 120_000 }, () => {
+needing('postgresql').describe('three nodes on one PostgreSQL', () => {
   beforeAll(async () => {
     database = await Postgres.start();
     postgresUrl = await database.database();
@@ -50,7 +50,7 @@ needing('postgresql').describe('three nodes on one PostgreSQL', { timeout: 120_0
       keys[type] = (await createKey(nodes[0]!.http, bearer, application, type)).key;
     // Packets may be refused for a second after a key is created on another node; management requests never are.
     for (const node of nodes) expect((await get(node, '/api/v2/applications')).status).toBe(200);
-  }, 120_000);
+  });
 
   afterAll(async () => {
     for (const node of nodes) await stop(node);
@@ -61,8 +61,7 @@ needing('postgresql').describe('three nodes on one PostgreSQL', { timeout: 120_0
       for (let time = 0; time < 5; time += 1) await sendPacket(node);
       await sendReport(node);
     }
-    for (const node of nodes)
-      await vi.waitFor(async () => expect(await checksOf(node)).toBe(counted), inTime);
+    for (const node of nodes) await vi.waitFor(async () => expect(await checksOf(node)).toBe(counted), often);
   });
 
   test('count exports of OpenTelemetry once, whichever of them receive a sum or a repeated request', async () => {
@@ -77,8 +76,7 @@ needing('postgresql').describe('three nodes on one PostgreSQL', { timeout: 120_0
       await sendExport(next, 'metrics', total);
     }
     counted += 21;
-    for (const node of nodes)
-      await vi.waitFor(async () => expect(await checksOf(node)).toBe(counted), inTime);
+    for (const node of nodes) await vi.waitFor(async () => expect(await checksOf(node)).toBe(counted), often);
   });
 
   test('report a time through which they are complete', async () => {
@@ -89,7 +87,7 @@ needing('postgresql').describe('three nodes on one PostgreSQL', { timeout: 120_0
       const { completeThrough } = (await answer.json()) as { completeThrough: string };
       expect(Date.parse(completeThrough)).toBeGreaterThan(before);
       expect(answer.headers.get('flagmeter-complete-through')).toBe(completeThrough);
-    }, inTime);
+    }, often);
   });
 
   test('each lists all of them, in the status and in its metrics', async () => {
@@ -102,7 +100,7 @@ needing('postgresql').describe('three nodes on one PostgreSQL', { timeout: 120_0
           'three up',
           'two up',
         ]);
-      }, inTime);
+      }, often);
       const metrics = await (await fetch(`http://${node.http}/metrics`)).text();
       expect(metrics).toMatch(/^flagmeter_nodes\{state="up"\} 3$/m);
       expect(metrics).toMatch(/^flagmeter_engine_connected 1$/m);
@@ -115,12 +113,12 @@ needing('postgresql').describe('three nodes on one PostgreSQL', { timeout: 120_0
     const instance = await mint(nodes[0]!, identity);
     await sendPacket(nodes[1]!, { i: instance });
     for (const node of nodes)
-      await vi.waitFor(async () => expect(await exposuresOf(node, identity)).toBe(1), inTime);
+      await vi.waitFor(async () => expect(await exposuresOf(node, identity)).toBe(1), often);
     const path = `/api/v2/applications/${application}/identities/${encodeURIComponent(identity)}`;
     expect((await get(nodes[0]!, path, 'DELETE')).status).toBe(204);
     await sendPacket(nodes[1]!, { i: instance });
     for (const node of nodes)
-      await vi.waitFor(async () => expect(await exposuresOf(node, identity)).toBe(0), inTime);
+      await vi.waitFor(async () => expect(await exposuresOf(node, identity)).toBe(0), often);
   });
 
   test('all refuse a token at once that one has invalidated', async () => {
@@ -145,8 +143,7 @@ needing('postgresql').describe('three nodes on one PostgreSQL', { timeout: 120_0
       await sendReport(node);
     }
     await database.start();
-    for (const node of nodes)
-      await vi.waitFor(async () => expect(await checksOf(node)).toBe(counted), inTime);
+    for (const node of nodes) await vi.waitFor(async () => expect(await checksOf(node)).toBe(counted), often);
     for (const node of nodes)
       expect((await fetch(`http://${node.http}/readyz?for=managing`)).status).toBe(200);
   });
@@ -158,16 +155,15 @@ needing('postgresql').describe('three nodes on one PostgreSQL', { timeout: 120_0
     nodes[2] = await startBinary({ data: nodes[2]!.data, args: nodeArgs('three') });
     await sendPacket(nodes[2]);
     await database.start();
-    await vi.waitFor(async () => expect(await checksOf(first!)).toBe(counted), inTime);
-    await vi.waitFor(async () => expect(await checksOf(nodes[2]!)).toBe(counted), inTime);
+    await vi.waitFor(async () => expect(await checksOf(first!)).toBe(counted), often);
+    await vi.waitFor(async () => expect(await checksOf(nodes[2]!)).toBe(counted), often);
   });
 
   test('the packets accepted by a killed node are reported once it is back', async () => {
     await sendPacket(nodes[1]!);
     await stop(nodes[1]!, 'SIGKILL');
     nodes[1] = await startBinary({ data: nodes[1]!.data, args: nodeArgs('two') });
-    for (const node of nodes)
-      await vi.waitFor(async () => expect(await checksOf(node)).toBe(counted), inTime);
+    for (const node of nodes) await vi.waitFor(async () => expect(await checksOf(node)).toBe(counted), often);
   });
 });
 

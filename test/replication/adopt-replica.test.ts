@@ -190,7 +190,7 @@ describe('an empty database filled from a replica', () => {
       await connection.close();
       if (isDone) expect(call).toBeGreaterThan(12);
     }
-  }, 120_000);
+  });
 
   it("is the only database that can be filled; others are refused unchanged, even the node's own", async () => {
     const url = await newDatabase();

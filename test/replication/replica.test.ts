@@ -68,7 +68,7 @@ test('two replicas have the same content, however entries are grouped, and whene
     }),
     runs,
   );
-}, 120_000);
+});
 
 async function likeOneMachine(happened: readonly Happening[], doings: Life): Promise<void> {
   const history = new History(happened, wide);
@@ -86,7 +86,7 @@ async function likeOneMachine(happened: readonly Happening[], doings: Life): Pro
 
 test('a replica has the same reports as a single machine that received each packet once', async () => {
   await fc.assert(fc.asyncProperty(happenings, life, likeOneMachine), runs);
-}, 120_000);
+});
 
 test('a snapshot with the rest of the log results in the same content as the whole log', async () => {
   await fc.assert(
@@ -108,4 +108,4 @@ test('a snapshot with the rest of the log results in the same content as the who
     }),
     runs,
   );
-}, 120_000);
+});

@@ -116,7 +116,7 @@ test('old entries are trimmed by running nodes, which report it, and postgres st
   expect(before.log).toMatchObject({ first: 1, ids: 0 });
   const two = await start(url);
   const trimmed = () => [one, two].filter(({ told }) => told!.status.log.trimmed > 0);
-  await expect.poll(trimmed, { timeout: 30_000 }).toHaveLength(1); // Each has its first round soon after its start.
+  await expect.poll(trimmed).toHaveLength(1); // Each has its first round soon after its start.
   const [node] = trimmed();
   expect(node!.told!.status.log.trimmed).toBe(old);
   expect(node!.lines.find(({ msg }) => msg === 'the log was trimmed')).toMatchObject({ trimmed: old });

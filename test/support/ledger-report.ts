@@ -44,7 +44,7 @@ export async function readRefusals(
       const latest = await readLedger(http, access, application);
       return latest.refused >= refused && latest;
     },
-    { timeout: 60_000, interval: 100 },
+    { interval: 100 },
   );
   expect(report.refused).toBe(refused);
   return report;

@@ -41,7 +41,7 @@ describe('an unreachable PostgreSQL', () => {
         expect(read(accountStore, 'numbers', 'n')).toBe(1);
         if (how === 'killed') await postgres.start();
         else postgres.resume();
-        const heals = { timeout: 90_000, interval: 100 };
+        const heals = { interval: 100 };
         await vi.waitFor(() => accountStore.change((draft) => count(draft)), heals);
         await accountStore.current();
         expect(accountStore.status().trouble).toBeUndefined();
@@ -79,7 +79,7 @@ describe('an unreachable PostgreSQL', () => {
       await expect(accountStore.current()).rejects.toMatchObject(away);
       await postgres.start();
       await accountStore.start();
-      await vi.waitFor(() => accountStore.current(), { timeout: 15_000, interval: 100 });
+      await vi.waitFor(() => accountStore.current(), { interval: 100 });
       expect(read(accountStore, 'numbers', 'repaired')).toBe(1);
       expect(accountStore.status().trouble).toBeUndefined();
     });

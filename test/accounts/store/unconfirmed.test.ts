@@ -46,7 +46,7 @@ describe('a request whose commit no standby confirms', () => {
       pair.standby.resume();
     }
     await accountStore.start();
-    const heals = { timeout: 60_000, interval: 50 };
+    const heals = { interval: 50 };
     await vi.waitFor(async () => expect(await answersOf(accountStore)).toEqual(each('answered')), heals);
   });
 

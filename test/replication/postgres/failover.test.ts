@@ -57,4 +57,4 @@ it('the new primary is found after a failover, whichever host is named first, an
   expect((await connection.query<{ a: bigint }>(select)).rows.map(({ a }) => Number(a))).toEqual(answered);
   const hosts = lines.filter(({ msg }) => msg === 'session with PostgreSQL is open').map(({ host }) => host);
   expect(hosts).toEqual([first, second, first]);
-}, 120_000);
+});

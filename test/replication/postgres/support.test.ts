@@ -77,5 +77,5 @@ describe('a primary and its standby', () => {
     }
     const rows = await pair.primary.query('SELECT a FROM t ORDER BY a', [], pair.primary.url(database));
     expect(rows).toEqual([{ a: 1 }, { a: 2 }, { a: 3 }]);
-  }, 120_000);
+  });
 });

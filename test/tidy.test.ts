@@ -175,11 +175,11 @@ const most: Readonly<Record<string, number>> = {
   http: 4961,
   ingest: 9575,
   'main.ts': 87,
-  management: 6479,
+  management: 6351,
   replication: 10624,
   reports: 7981,
   runtime: 1409,
-  serve: 4589,
+  serve: 4583,
   storage: 14103,
   webhooks: 2133,
 };

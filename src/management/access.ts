@@ -12,7 +12,8 @@ import { isRecentSignIn, maxSignInAge } from '../contract/step-up.ts';
 import type * as http from '../http/endpoint.ts';
 import type { Params, Request } from '../http/types.ts';
 import type { Application, Team, User } from '../storage/lmdb/records.ts';
-import { type Caller, type Claims, callerOf, type ManageDeps, reaches } from './caller.ts';
+import { type Caller, type Claims, callerOf, reaches } from './caller.ts';
+import type { Services } from './services.ts';
 
 /** The resource that contains an endpoint. The `:id` of its path names it, and the handler receives it. */
 export interface Within {
@@ -187,28 +188,28 @@ interface Admitted {
  * @throws {SignInTooOld}
  */
 export function admit(
-  deps: ManageDeps,
+  services: Services,
   access: Access,
   claims: Claims,
   request: Request,
   params: Params,
 ): Admitted {
-  takeRate(deps, claims);
-  if (claims.sub === claims.client_id) deps.directory.markApiKeyUsed(claims.sub);
+  takeRate(services, claims);
+  if (claims.sub === claims.client_id) services.directory.markApiKeyUsed(claims.sub);
   const callerIn = (accounts: Accounts) => callerOf(accounts, claims);
-  const caller = callerIn(deps.directory);
-  const found = checkAccess(access, deps.directory, caller, params);
-  const checkRecent = () => checkRecentSignIn(deps, claims);
+  const caller = callerIn(services.directory);
+  const found = checkAccess(access, services.directory, caller, params);
+  const checkRecent = () => checkRecentSignIn(services, claims);
   if (access.recent === true) checkRecent();
   if (request.method === 'GET' || request.method === 'HEAD') {
-    return { ...found, caller, callerIn, checkRecent, directory: deps.directory };
+    return { ...found, caller, callerIn, checkRecent, directory: services.directory };
   }
   // While the body arrives, the token may be invalidated or the role revoked.
-  const directory = deps.directory.under({
+  const directory = services.directory.under({
     id: caller.id,
     address: request.remoteAddress,
     check(draft) {
-      if (!deps.isStillValid(claims, draft)) throw new Unauthorized(true);
+      if (!services.isStillValid(claims, draft)) throw new Unauthorized(true);
       checkAccess(access, draft, callerIn(draft), params);
     },
   });
@@ -218,7 +219,7 @@ export function admit(
 export const tooManyRequests = 'This client has made too many requests';
 
 /** @throws {ApiError} `rate_limited` */
-function takeRate({ rates, directory }: ManageDeps, claims: Claims): void {
+function takeRate({ rates, directory }: Services, claims: Claims): void {
   const wait = rates.take(holderKeyOf(claims), directory.clock.monotonic());
   if (wait > 0) throw new ApiError('rate_limited', tooManyRequests, wait);
 }
@@ -238,7 +239,7 @@ export class SignInTooOld extends Challenged {
  * Checks that the user of a token has signed in recently. API keys are exempt. A refreshed token has the time of the sign-in.
  * @throws {SignInTooOld}
  */
-function checkRecentSignIn({ directory, authTimeOf }: ManageDeps, claims: Claims): void {
+function checkRecentSignIn({ directory, authTimeOf }: Services, claims: Claims): void {
   if (claims.sub === claims.client_id) return;
   const authTime = authTimeOf(claims);
   if (authTime === undefined || !isRecentSignIn(authTime, directory.clock.now())) throw new SignInTooOld();

@@ -4,27 +4,20 @@ import { type ActivityKind, activityKindNames } from '../contract/activity.ts';
 import { ApiError } from '../contract/errors.ts';
 import { ActivityItem } from '../contract/shapes/activity.ts';
 import { type Page, text } from '../contract/shapes/fields.ts';
-import type { Group } from '../http/endpoint.ts';
 import { namePage, paging } from '../http/lists.ts';
 import type { QueryOf } from '../http/query-reader.ts';
 import { changeFact, noteFact, type ShowActor, stepFacts } from '../reports/activity/change-facts.ts';
 import { type ActivityFilter, type Fact, pageOfFacts } from '../reports/activity/facts.ts';
-import type { RecentChanges } from '../reports/activity/recent-changes.ts';
 import { columnsOf } from '../reports/exports/columns.ts';
 import { tooManyReports } from '../reports/report-pool.ts';
 import { emptyRange, range } from '../reports/usage/report-range.ts';
 import type { AccountTables } from '../storage/lmdb/accounts.ts';
 import type { Application, AuditEntry } from '../storage/lmdb/records.ts';
 import { page } from './answers.ts';
-import type { Caller, ReportingDeps } from './caller.ts';
-import { endpoint } from './endpoint.ts';
+import type { Caller } from './caller.ts';
+import { endpoint, type Group } from './endpoint.ts';
 import { anyEnvironment, findEnvironment, unknownEnvironment } from './environments.ts';
 import { answerRows, format, orInRows, rowsWanted } from './format.ts';
-
-export interface ActivityDeps extends ReportingDeps {
-  readonly accounts: Pick<AccountTables, 'notes'>;
-  readonly recentChanges: RecentChanges;
-}
 
 /** Maximum number of rows of an export. */
 const maxRows = 10_000;
@@ -49,7 +42,7 @@ const columns = {
 };
 
 /** `/api/v2/applications/{id}/activity`. */
-export const activity: Group<ActivityDeps> = {
+export const activity: Group = {
   tag: 'Activity',
   description: 'What people changed in an application, and what changed in its data.',
   endpoints: [
@@ -63,7 +56,7 @@ Moves of splits and of traffic are found for the last 100 complete UTC days, ref
       query,
       answers: { 200: orInRows(page(ActivityItem, 'The latest item comes first.'), columns) },
       refuses: { unknown_environment: unknownEnvironment, backpressure: tooManyReports },
-      async handle(call, { reports, accounts, recentChanges, directory }: ActivityDeps) {
+      async handle(call, { reports, accounts, recentChanges, directory }) {
         const { application, caller, query } = call;
         const filter = readFilter(application, query, directory.clock.now(), rowsWanted(call) && maxRows);
         const showActor = actorsFor(caller, application, directory.users);

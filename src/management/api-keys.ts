@@ -12,18 +12,13 @@ import { readPublicKeys } from '../accounts/public-keys.ts';
 import { readTrust } from '../accounts/trusts.ts';
 import { ApiKey, ApiKeyPatch, ApiKeyShownOnce, NewApiKey } from '../contract/shapes/api-key.ts';
 import { ok } from '../http/answer.ts';
-import { type Group, jsonAnswer } from '../http/endpoint.ts';
+import { jsonAnswer } from '../http/endpoint.ts';
 import { pageOf, paging } from '../http/lists.ts';
 import { created, done, made, page } from './answers.ts';
-import type { ManageDeps } from './caller.ts';
-import { endpoint } from './endpoint.ts';
+import { endpoint, type Group } from './endpoint.ts';
 import { readTime, timeRule } from './entered-time.ts';
+import type { Services } from './services.ts';
 import { showApiKey } from './show-api-key.ts';
-
-export interface ApiKeyDeps extends ManageDeps {
-  /** Whether issuers may be private, or reached without TLS. */
-  readonly trustRules: { readonly allowPrivate: boolean };
-}
 
 const access = { within: 'team', least: 'Admin' } as const;
 
@@ -33,7 +28,7 @@ const refusesSettings = {
   invalid_body: 'Cannot take expiresAt: must be in the future',
 };
 
-export const apiKeys: Group<ApiKeyDeps> = {
+export const apiKeys: Group = {
   tag: 'API keys',
   description: 'Client credentials of a team. Programs use them to get tokens for this API.',
   endpoints: [
@@ -55,8 +50,8 @@ export const apiKeys: Group<ApiKeyDeps> = {
       body: NewApiKey,
       answers: { 201: made(ApiKeyShownOnce, 'The API key, with its secret if it has one.') },
       refuses: { ...refusesSettings, plan_limit: overPlan('free', 'apiKeys') },
-      async handle({ directory, team: { id: teamId }, body }, deps: ApiKeyDeps) {
-        const wanted = { ...(await entered(body, deps)), name: body.name, teamId };
+      async handle({ directory, team: { id: teamId }, body }, services) {
+        const wanted = { ...(await entered(body, services)), name: body.name, teamId };
         const { apiKey, clientSecret } = await createApiKey(directory, wanted);
         const secret = clientSecret !== '' && { clientSecret };
         const shown = { ...showApiKey(directory, apiKey), ...secret };
@@ -72,8 +67,8 @@ export const apiKeys: Group<ApiKeyDeps> = {
       body: ApiKeyPatch,
       answers: { 200: jsonAnswer(ApiKey, 'The API key after the change.') },
       refuses: { ...refusesSettings, conflict: otherCredential },
-      async handle({ directory, team: { id: teamId }, params: { clientId }, body }, deps: ApiKeyDeps) {
-        const patch = await entered(body, deps);
+      async handle({ directory, team: { id: teamId }, params: { clientId }, body }, services) {
+        const patch = await entered(body, services);
         return ok(showApiKey(directory, await patchApiKey(directory, { teamId, clientId }, patch)));
       },
     }),
@@ -103,7 +98,7 @@ export const apiKeys: Group<ApiKeyDeps> = {
 /** The settings of a body, as they are stored. @throws {ApiError} `invalid_time`, `invalid_body` */
 async function entered(
   { expiresAt, publicKeys, trust, ...rest }: ApiKeyPatch,
-  { trustRules: { allowPrivate } }: ApiKeyDeps,
+  { issuerRules: { allowPrivate } }: Services,
 ) {
   return {
     ...rest,

@@ -17,14 +17,14 @@ import {
 } from '../contract/shapes/application.ts';
 import { pick, type Shown } from '../contract/shapes/fields.ts';
 import { ok } from '../http/answer.ts';
-import { type Group, jsonAnswer } from '../http/endpoint.ts';
+import { jsonAnswer } from '../http/endpoint.ts';
 import { pageOf, paging } from '../http/lists.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import type { Application as StoredApplication } from '../storage/lmdb/records.ts';
 import { checkManages, notInTeam } from './access.ts';
 import { checkMatch, created, done, made, oneTagged, page, tagged } from './answers.ts';
-import { type ManageDeps, visibleTo } from './caller.ts';
-import { endpoint } from './endpoint.ts';
+import { visibleTo } from './caller.ts';
+import { endpoint, type Group } from './endpoint.ts';
 import { showEnvironment } from './environments.ts';
 
 const originCheck = endpoint('GET /applications/:id/origin-check', {
@@ -45,7 +45,7 @@ const originCheck = endpoint('GET /applications/:id/origin-check', {
     ok({ origin, ...judgeOrigin(application.allowedOrigins, origin) }),
 });
 
-export const applications: Group<ManageDeps> = {
+export const applications: Group = {
   tag: 'Applications',
   description: 'Applications send packets and reports. Each belongs to a team.',
   endpoints: [

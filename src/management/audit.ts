@@ -4,19 +4,13 @@ import { isInstallationAdmin } from '../accounts/teams.ts';
 import { AuditEntry } from '../contract/shapes/audit-entry.ts';
 import { type Page, text } from '../contract/shapes/fields.ts';
 import { ok } from '../http/answer.ts';
-import type { Group } from '../http/endpoint.ts';
 import { paging, readCursor, writeCursor } from '../http/lists.ts';
 import type { QueryOf } from '../http/query-reader.ts';
 import { range } from '../reports/usage/report-range.ts';
-import type { AccountTables } from '../storage/lmdb/accounts.ts';
 import type { AuditEntry as StoredEntry } from '../storage/lmdb/records.ts';
 import { page } from './answers.ts';
-import type { ManageDeps } from './caller.ts';
-import { endpoint } from './endpoint.ts';
-
-export interface AuditDeps extends ManageDeps {
-  readonly accounts: Pick<AccountTables, 'audit'>;
-}
+import { endpoint, type Group } from './endpoint.ts';
+import type { Services } from './services.ts';
 
 const filters = {
   action: Type.Optional(
@@ -28,7 +22,7 @@ const filters = {
   ),
 };
 
-export const audit: Group<AuditDeps> = {
+export const audit: Group = {
   tag: 'Audit',
   description: 'Who did what, when and from where. Entries are never changed or removed.',
   endpoints: [
@@ -40,7 +34,7 @@ export const audit: Group<AuditDeps> = {
         'A page may be short or empty without being the last one. Failed sign-ins to accounts that do not exist, and changes of the installation, belong to no team. Only the Admins of the first team, who run the installation, see them.',
       query: { ...paging, ...range, ...filters },
       answers: { 200: page(AuditEntry, 'The latest entry comes first.') },
-      async handle({ directory, caller, query }, { accounts }: AuditDeps) {
+      async handle({ directory, caller, query }, { accounts }) {
         const isWanted = filterOf(query);
         const runsInstallation = isInstallationAdmin(directory, caller);
         const isShown = ({ teamId, actor }: StoredEntry) =>
@@ -59,7 +53,7 @@ const maxRead = 10_000;
 const stride = 200;
 
 async function readPage(
-  accounts: AuditDeps['accounts'],
+  accounts: Services['accounts'],
   { from = 0, limit, cursor }: AuditQuery,
   isShown: (entry: StoredEntry) => boolean,
 ): Promise<Page<AuditEntry>> {

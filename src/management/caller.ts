@@ -1,14 +1,9 @@
-import type { AccountDraft } from '../accounts/account-draft.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import { scopesOf } from '../accounts/api-keys.ts';
-import type { Directory } from '../accounts/directory.ts';
 import { findClient, teamsThrough } from '../auth/oauth/clients.ts';
 import type { Authenticate } from '../auth/oauth/validation.ts';
 import { roleOf } from '../contract/key-scopes.ts';
 import { type Role, roleIn } from '../contract/roles.ts';
-import type { KeyedLimits } from '../ingest/admission/rate-limits.ts';
-import type { ReportPool } from '../reports/report-pool.ts';
-import type { FreshnessDeps } from '../reports/usage/freshness.ts';
 import type { ApiKey, Application } from '../storage/lmdb/records.ts';
 
 export interface Caller {
@@ -22,23 +17,6 @@ export interface Caller {
   readonly session: string | undefined;
   /** The API key that calls; `undefined` for a user. */
   readonly apiKey?: ApiKey | undefined;
-}
-
-/** Dependencies of every endpoint of the management API. */
-export interface ManageDeps extends FreshnessDeps {
-  readonly directory: Directory;
-  readonly authenticate: Authenticate;
-  /** Whether an authenticated token is still valid at the time of a change. The body may arrive much later. */
-  readonly isStillValid: (claims: Claims, draft: AccountDraft) => boolean;
-  /** When the user of a token signed in, seconds; `undefined` if the session has ended. */
-  readonly authTimeOf: (claims: Claims) => number | undefined;
-  /** Limits the requests of a client with all its tokens. Keyed by `holderKeyOf`. */
-  readonly rates: KeyedLimits;
-}
-
-/** Dependencies of endpoints with reports. */
-export interface ReportingDeps extends ManageDeps {
-  readonly reports: ReportPool;
 }
 
 /** The claims of an access token. */

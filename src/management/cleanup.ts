@@ -2,21 +2,18 @@ import Type from 'typebox';
 import type { Accounts } from '../accounts/accounts.ts';
 import { ownersOf, showOwned } from '../accounts/owners.ts';
 import { Cleanup, type CleanupItem, maxCleanup } from '../contract/shapes/cleanup.ts';
-import { type Group, jsonAnswer } from '../http/endpoint.ts';
+import { jsonAnswer } from '../http/endpoint.ts';
 import { type Columns, columnsIn } from '../reports/exports/columns.ts';
 import { tooManyReports } from '../reports/report-pool.ts';
 import type { CleanupFound, Removable } from '../reports/verdicts/cleanup-report.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import type { Application } from '../storage/lmdb/records.ts';
-import type { ReportingDeps } from './caller.ts';
 import { pullRequestOf, pullRequestOfAll } from './cleanup-text.ts';
 import { showCode } from './code-scans.ts';
-import { endpoint } from './endpoint.ts';
+import { endpoint, type Group } from './endpoint.ts';
 import { anyEnvironment, findEnvironments } from './environments.ts';
-import { type StalenessDeps, stalenessOf } from './feature-detail.ts';
+import { stalenessOf } from './feature-detail.ts';
 import { answerRows, format, orInRows } from './format.ts';
-
-export interface CleanupDeps extends ReportingDeps, StalenessDeps {}
 
 const { nextText: _, pullRequest: __, ...plainColumns } = columnsIn(Cleanup, 'items');
 
@@ -29,7 +26,7 @@ const columns: Columns = {
 };
 
 /** `/api/v2/applications/{id}/cleanup`. */
-export const cleanup: Group<CleanupDeps> = {
+export const cleanup: Group = {
   tag: 'Clean-up',
   description: 'The features that can be removed from the code.',
   endpoints: [
@@ -52,13 +49,13 @@ export const cleanup: Group<CleanupDeps> = {
       },
       answers: { 200: orInRows(jsonAnswer(Cleanup, 'The features.'), columns) },
       refuses: { ...anyEnvironment.refuses, backpressure: tooManyReports },
-      async handle(call, deps: CleanupDeps) {
+      async handle(call, services) {
         const { directory, application, query } = call;
         const declared = [...directory.featuresOf(application.id).values()];
         const environments = findEnvironments(application.environments, query.environment);
         const only = query.feature && { only: new Set(query.feature) };
-        const task = { environments, declared, ...only, ...stalenessOf(deps) };
-        const found = await deps.reports.make(application.teamId, 'cleanup', task);
+        const task = { environments, declared, ...only, ...stalenessOf(services) };
+        const found = await services.reports.make(application.teamId, 'cleanup', task);
         const shown = showCleanup(directory, application, found, task.now);
         return answerRows(call, shown, columns, ({ items }) => items.map(asRow));
       },

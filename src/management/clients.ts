@@ -11,15 +11,13 @@ import {
   SignInClientShownOnce,
 } from '../contract/shapes/sign-in-client.ts';
 import { ok } from '../http/answer.ts';
-import type { Group } from '../http/endpoint.ts';
 import { pageOf, paging } from '../http/lists.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import type { OAuthClient } from '../storage/lmdb/records.ts';
 import { created, done, made, page } from './answers.ts';
-import type { ManageDeps } from './caller.ts';
-import { endpoint } from './endpoint.ts';
+import { endpoint, type Group } from './endpoint.ts';
 
-export const clients: Group<ManageDeps> = {
+export const clients: Group = {
   tag: 'Sign-in clients',
   description: 'Programs that the members of a team sign in to, with the authorization code grant and PKCE.',
   endpoints: [

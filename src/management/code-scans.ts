@@ -3,19 +3,18 @@ import { sentNameRule } from '../accounts/checks.ts';
 import { deleteScan, foundIn, linkTo, putScan, tooManyScans } from '../accounts/code-scans.ts';
 import { type FeatureCode, NewCodeScan, CodeScan as Shown } from '../contract/shapes/code-scan.ts';
 import { ok } from '../http/answer.ts';
-import { type Group, jsonAnswer } from '../http/endpoint.ts';
+import { jsonAnswer } from '../http/endpoint.ts';
 import { cutPage, namePage, paging } from '../http/lists.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import type { Application, CodeScan } from '../storage/lmdb/records.ts';
 import { done, page } from './answers.ts';
-import type { ManageDeps } from './caller.ts';
-import { endpoint } from './endpoint.ts';
+import { endpoint, type Group } from './endpoint.ts';
 
 /** Maximum size of an uploaded scan. */
 const maxBody = 4 * 1024 * 1024;
 
 /** `/api/v2/applications/{id}/code-scans`. */
-export const codeScans: Group<ManageDeps> = {
+export const codeScans: Group = {
   tag: 'Code scans',
   description:
     'Where the code names features, and who owns these files by CODEOWNERS. CI uploads it with `flagmeter features scan --upload`.',

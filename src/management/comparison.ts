@@ -2,16 +2,15 @@ import Type from 'typebox';
 import { intendedThroughout } from '../accounts/feature-settings.ts';
 import { Comparison } from '../contract/shapes/comparison.ts';
 import { pick, text } from '../contract/shapes/fields.ts';
-import { type Group, jsonAnswer } from '../http/endpoint.ts';
+import { jsonAnswer } from '../http/endpoint.ts';
 import { columnsIn, columnsOf } from '../reports/exports/columns.ts';
 import { tooManyReports } from '../reports/report-pool.ts';
 import { range, readReportRange } from '../reports/usage/report-range.ts';
 import { minutesPerDay } from '../storage/lmdb/blocks.ts';
-import { endpoint } from './endpoint.ts';
+import { endpoint, type Group } from './endpoint.ts';
 import { findEnvironment, oneEnvironment } from './environments.ts';
-import { type FeatureDeps, mustBeKnown, unknownFeature } from './feature-detail.ts';
+import { mustBeKnown, unknownFeature } from './feature-detail.ts';
 import { answerRows, format, orInRows } from './format.ts';
-import type { ReportDeps } from './reports.ts';
 
 /** Default length of a comparison. */
 const usualDays = 28;
@@ -39,7 +38,7 @@ const comparisonColumns = {
 };
 
 /** `/api/v2/applications/{id}/features/{feature}/comparison`. */
-export const comparison: Group<FeatureDeps & ReportDeps> = {
+export const comparison: Group = {
   tag: 'Comparison',
   description: 'The effect of a variant, and how much of it may be chance.',
   endpoints: [
@@ -67,7 +66,7 @@ itself, and the checks of one person are not treated as independent. docs/semant
         not_found: unknownFeature,
         backpressure: tooManyReports,
       },
-      async handle(call, deps: FeatureDeps & ReportDeps) {
+      async handle(call, services) {
         const { directory, application, query } = call;
         const { feature } = call.params;
         const environment = findEnvironment(application.environments, query.environment);
@@ -76,20 +75,20 @@ itself, and the checks of one person are not treated as independent. docs/semant
         const { from: first, to: last } = readReportRange(
           { ...query, from, step: 'day' },
           now,
-          deps.retention,
+          services.retention,
         );
         const today = Math.floor(now / dayMs);
         const to = Math.min(Math.ceil(last / minutesPerDay), today);
         const days = { from: Math.min(Math.floor(first / minutesPerDay), to), to };
         const declaration = directory.featuresOf(application.id).get(feature);
-        mustBeKnown(declaration, await deps.sights.of(application, feature));
+        mustBeKnown(declaration, await services.sights.of(application, feature));
         const split = declaration
           ? intendedThroughout(declaration, days.from * dayMs, days.to * dayMs)
           : null;
         const latest = declaration?.experiments?.findLast((each) => each.environment === environment.number);
         const task = { environment, feature, days, split, planned: latest?.base };
         const { event, base } = query;
-        const made = await deps.reports.make(application.teamId, 'comparison', { ...task, event, base });
+        const made = await services.reports.make(application.teamId, 'comparison', { ...task, event, base });
         return answerRows(call, made, comparisonColumns, comparedIn);
       },
     }),

@@ -3,15 +3,18 @@ import type { Accounts } from '../accounts/accounts.ts';
 import type { Directory } from '../accounts/directory.ts';
 import { Challenged } from '../auth/oauth/validation.ts';
 import { type Answer, noContent, problem, repliesWith } from '../http/answer.ts';
-import type { AnswerOf, DeclaredAnswers, Endpoint, ParameterIn } from '../http/endpoint.ts';
+import type { AnswerOf, DeclaredAnswers, Endpoint, Group as GroupOf, ParameterIn } from '../http/endpoint.ts';
 import { jsonBody } from '../http/json-body.ts';
 import { type QueryOf, queryReader } from '../http/query-reader.ts';
 import type { Handler, Params, Reply, Request, Route } from '../http/types.ts';
 import type { Freshness } from '../storage/commit/usage-store.ts';
 import { type Access, accessRow, admit, type Within } from './access.ts';
-import type { Caller, Claims, ManageDeps } from './caller.ts';
+import type { Caller, Claims } from './caller.ts';
 import { type Described, describeEndpoint } from './describe-endpoint.ts';
 import { freshly } from './freshly.ts';
+import type { Services } from './services.ts';
+
+export type Group = GroupOf<Services>;
 
 /** An endpoint of the management API, below `/api/v2`. */
 interface Declaration<
@@ -20,13 +23,12 @@ interface Declaration<
   Query extends TProperties,
   Body extends TSchema | undefined,
   Answers extends DeclaredAnswers,
-  Deps,
 > extends Described {
   readonly access: Access<Kind>;
   readonly query?: Query;
   readonly body?: Body;
   readonly answers: Answers;
-  readonly handle: (call: Call<Path, Kind, Query, Body>, deps: Deps) => Given<Answers>;
+  readonly handle: (call: Call<Path, Kind, Query, Body>, services: Services) => Given<Answers>;
 }
 
 /** The result of a handler. A handler that only answers 204 may return nothing. */
@@ -70,8 +72,7 @@ export function endpoint<
   const Answers extends DeclaredAnswers,
   Query extends TProperties = Record<never, never>,
   Body extends TSchema | undefined = undefined,
-  Deps = unknown,
->(name: Name, declaration: Declaration<Name, Kind, Query, Body, Answers, Deps>): Endpoint<ManageDeps & Deps> {
+>(name: Name, declaration: Declaration<Name, Kind, Query, Body, Answers>): Endpoint<Services> {
   const [method, path] = name.split(' ') as [Route['method'], string];
   const { handle, query, body, maxBody, counted } = declaration;
   const readQuery = query === undefined ? undefined : queryReader(query);
@@ -82,16 +83,16 @@ export function endpoint<
     path: `/api/v2${path}`,
     access: accessRow(declaration.access),
     operation: describeEndpoint(method, path, declaration),
-    bind: (deps) =>
-      authenticated(deps, (request, params, claims) => {
-        const admitted = admit(deps, declaration.access, claims, request, params);
+    bind: (services) =>
+      authenticated(services, (request, params, claims) => {
+        const admitted = admit(services, declaration.access, claims, request, params);
         const query = readQuery?.(request.query);
         const answerWith = (body: unknown, fresh?: Freshness) => {
           const call = { ...admitted, request, params, query, body, fresh };
-          return reply(handle(call as unknown as Parameters<typeof handle>[0], deps));
+          return reply(handle(call as unknown as Parameters<typeof handle>[0], services));
         };
         const answer = (body?: unknown) =>
-          counted ? freshly(deps, counted, ({ fresh }) => answerWith(body, fresh)) : answerWith(body);
+          counted ? freshly(services, counted, ({ fresh }) => answerWith(body, fresh)) : answerWith(body);
         return readBody === undefined ? answer() : readBody(request).then(answer);
       }),
   };
@@ -103,7 +104,7 @@ function reply(answer: Answer | Promise<Answer> | Promise<void>): Reply | Promis
 
 /** Synchronous for known tokens, which most are. */
 function authenticated(
-  { authenticate }: ManageDeps,
+  { authenticate }: Services,
   handle: (request: Request, params: Params, claims: Claims) => Reply | Promise<Reply>,
 ): Handler {
   return (request, params) => {

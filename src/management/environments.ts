@@ -5,17 +5,15 @@ import { overPlan } from '../accounts/plans.ts';
 import { ApiError } from '../contract/errors.ts';
 import { Environment, NewEnvironment } from '../contract/shapes/application.ts';
 import { ok } from '../http/answer.ts';
-import type { Group } from '../http/endpoint.ts';
 import { pageOf, paging } from '../http/lists.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import type { Environment as StoredEnvironment } from '../storage/lmdb/records.ts';
 import { created, done, made, page } from './answers.ts';
-import type { ManageDeps } from './caller.ts';
-import { endpoint } from './endpoint.ts';
+import { endpoint, type Group } from './endpoint.ts';
 
 export const unknownEnvironment = 'The application has no such environment';
 
-export const environments: Group<ManageDeps> = {
+export const environments: Group = {
   tag: 'Environments',
   description: 'Each environment of an application has its own counts.',
   endpoints: [

@@ -3,11 +3,11 @@ import type { FoundExperiment } from '../accounts/experiments.ts';
 import { intendedThroughout } from '../accounts/feature-settings.ts';
 import type { ExperimentReport, ExperimentTask } from '../reports/experiments/experiment-report.ts';
 import type { Application } from '../storage/lmdb/records.ts';
-import type { ReportingDeps } from './caller.ts';
+import type { Services } from './services.ts';
 
 /** Computes the result of an experiment. An environment that was deleted has no counts. */
 export function reportOf(
-  { reports, directory }: ReportingDeps,
+  { reports, directory }: Services,
   { teamId }: Application,
   found: FoundExperiment,
   more: Pick<ExperimentTask, 'ending'> = {},

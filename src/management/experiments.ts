@@ -27,17 +27,17 @@ import {
 } from '../contract/shapes/experiment.ts';
 import { type Shown, text } from '../contract/shapes/fields.ts';
 import { ok } from '../http/answer.ts';
-import { type Group, jsonAnswer } from '../http/endpoint.ts';
+import { jsonAnswer } from '../http/endpoint.ts';
 import { pageOf, paging } from '../http/lists.ts';
 import { tooManyReports } from '../reports/report-pool.ts';
 import type { Application } from '../storage/lmdb/records.ts';
 import { created, done, made, page } from './answers.ts';
-import type { ReportingDeps } from './caller.ts';
-import { endpoint } from './endpoint.ts';
+import { endpoint, type Group } from './endpoint.ts';
 import { readTime, timeRule } from './entered-time.ts';
 import { findEnvironment, oneEnvironment, unknownEnvironment } from './environments.ts';
 import { showExperiment } from './experiment-shown.ts';
 import { amountsOf, reportOf } from './experiment-task.ts';
+import type { Services } from './services.ts';
 
 const path = '/applications/:id/experiments/:experimentId';
 
@@ -48,7 +48,7 @@ const planRefuses = {
 };
 
 /** `/api/v2/applications/{id}/experiments`, and the power of one that is being planned. */
-export const experiments: Group<ReportingDeps> = {
+export const experiments: Group = {
   tag: 'Experiments',
   description: 'Experiments on features: what is compared, for how long, and what came out.',
   endpoints: [
@@ -70,7 +70,7 @@ export const experiments: Group<ReportingDeps> = {
       },
       answers: { 200: page(Experiment, 'The oldest experiment comes first.') },
       refuses: { unknown_environment: unknownEnvironment, backpressure: tooManyReports },
-      async handle({ directory, application, query }, deps: ReportingDeps) {
+      async handle({ directory, application, query }, services) {
         const { feature, environment, state, ...paged } = query;
         const number =
           environment === undefined
@@ -87,7 +87,7 @@ export const experiments: Group<ReportingDeps> = {
         const { items: found, nextCursor } = pageOf(items, paged, (each) => each);
         const shown: Shown<Experiment>[] = [];
         // One at a time: the reports of a team take turns.
-        for (const each of found) shown.push(await shownWithUsers(deps, application, each, now));
+        for (const each of found) shown.push(await shownWithUsers(services, application, each, now));
         return ok({ items: shown, nextCursor });
       },
     }),
@@ -128,9 +128,9 @@ export const experiments: Group<ReportingDeps> = {
       summary: 'Read an experiment',
       answers: { 200: jsonAnswer(Experiment, 'The experiment.') },
       refuses: { backpressure: tooManyReports },
-      async handle({ directory, application, params: { experimentId } }, deps: ReportingDeps) {
+      async handle({ directory, application, params: { experimentId } }, services) {
         const found = findExperiment(directory, application.id, experimentId);
-        return ok(await shownWithUsers(deps, application, found, directory.clock.now()));
+        return ok(await shownWithUsers(services, application, found, directory.clock.now()));
       },
     }),
     endpoint(`PATCH ${path}`, {
@@ -146,7 +146,7 @@ export const experiments: Group<ReportingDeps> = {
         conflict: hasStarted,
         backpressure: tooManyReports,
       },
-      async handle({ directory, application, params: { experimentId }, body }, deps: ReportingDeps) {
+      async handle({ directory, application, params: { experimentId }, body }, services) {
         const { stop, ...patch } = body;
         let found = findExperiment(directory, application.id, experimentId);
         const isRunning = phaseOf(found.experiment, directory.clock.now()) === 'running';
@@ -156,7 +156,7 @@ export const experiments: Group<ReportingDeps> = {
           found = await changeExperiment(directory, application.id, experimentId, changes);
         }
         if (stop !== undefined) {
-          const { result } = await reportOf(deps, application, found, { ending: 'stopped' });
+          const { result } = await reportOf(services, application, found, { ending: 'stopped' });
           const { state: _, frozen: __, daily: ___, ...figures } = result;
           found = await stopExperiment(directory, application.id, experimentId, stop, figures);
         }
@@ -180,9 +180,9 @@ export const experiments: Group<ReportingDeps> = {
         'While it runs, the intervals hold on every day, and there is no outcome. docs/semantics.md describes the method.',
       answers: { 200: jsonAnswer(ExperimentResult, 'The result.') },
       refuses: { backpressure: tooManyReports },
-      async handle({ directory, application, params: { experimentId } }, deps: ReportingDeps) {
+      async handle({ directory, application, params: { experimentId } }, services) {
         const found = findExperiment(directory, application.id, experimentId);
-        return ok((await reportOf(deps, application, found)).result);
+        return ok((await reportOf(services, application, found)).result);
       },
     }),
     endpoint('GET /applications/:id/features/:feature/power', {
@@ -198,7 +198,7 @@ export const experiments: Group<ReportingDeps> = {
       },
       answers: { 200: jsonAnswer(Power, 'The estimate.') },
       refuses: { ...oneEnvironment.refuses, backpressure: tooManyReports },
-      async handle({ directory, application, query, params: { feature } }, { reports }: ReportingDeps) {
+      async handle({ directory, application, query, params: { feature } }, { reports }) {
         const { number } = findEnvironment(application.environments, query.environment);
         const now = directory.clock.now();
         const declaration = directory.featuresOf(application.id).get(feature);
@@ -214,15 +214,15 @@ export const experiments: Group<ReportingDeps> = {
 
 /** Counts the users only if a number is planned. */
 async function shownWithUsers(
-  deps: ReportingDeps,
+  services: Services,
   application: Application,
   found: FoundExperiment,
   now: number,
 ): Promise<Shown<Experiment>> {
   const { experiment } = found;
   const isCounted = experiment.users !== null && phaseOf(experiment, now) === 'running';
-  const users = isCounted ? (await reportOf(deps, application, found)).users : undefined;
-  return showExperiment(deps.directory, application, found, now, users);
+  const users = isCounted ? (await reportOf(services, application, found)).users : undefined;
+  return showExperiment(services.directory, application, found, now, users);
 }
 
 /** Converts a plan for the accounts. @throws {ApiError} `invalid_time`, `unknown_environment` */

@@ -2,19 +2,13 @@ import { ApiError } from '../contract/errors.ts';
 import { FeatureSplit } from '../contract/shapes/split.ts';
 import { FeatureSenders, Verdict } from '../contract/shapes/verdict.ts';
 import { ok } from '../http/answer.ts';
-import { type Group, jsonAnswer } from '../http/endpoint.ts';
+import { jsonAnswer } from '../http/endpoint.ts';
 import { columnsIn } from '../reports/exports/columns.ts';
 import { tooManyReports } from '../reports/report-pool.ts';
 import { undeclared } from '../reports/verdicts/verdict-reasons.ts';
-import { endpoint } from './endpoint.ts';
+import { endpoint, type Group } from './endpoint.ts';
 import { anyEnvironment, findEnvironment, findEnvironments, oneEnvironment } from './environments.ts';
-import {
-  type FeatureDeps,
-  mustBeKnown,
-  nearestDeclared,
-  stalenessOf,
-  unknownFeature,
-} from './feature-detail.ts';
+import { mustBeKnown, nearestDeclared, stalenessOf, unknownFeature } from './feature-detail.ts';
 import { answerRows, format, orInRows } from './format.ts';
 
 const senderColumns = columnsIn(FeatureSenders, 'items');
@@ -35,7 +29,7 @@ const noSplit: FeatureSplit = {
 const refuses = { not_found: unknownFeature, backpressure: tooManyReports };
 
 /** `/api/v2/applications/{id}/features/{feature}/senders`, `…/verdict` and `…/split`. */
-export const featureVerdict: Group<FeatureDeps> = {
+export const featureVerdict: Group = {
   tag: 'Verdicts',
   description: 'The senders that check a feature, and whether it is still in use.',
   endpoints: [
@@ -49,7 +43,7 @@ export const featureVerdict: Group<FeatureDeps> = {
       query: { ...anyEnvironment.query, ...format },
       answers: { 200: orInRows(jsonAnswer(FeatureSenders, 'The senders.'), senderColumns) },
       refuses: { ...refuses, ...anyEnvironment.refuses },
-      async handle(call, { reports }: FeatureDeps) {
+      async handle(call, { reports }) {
         const { directory, application, query } = call;
         const { feature } = call.params;
         const { teamId } = application;
@@ -71,16 +65,16 @@ export const featureVerdict: Group<FeatureDeps> = {
       query: anyEnvironment.query,
       answers: { 200: jsonAnswer(Verdict, 'The verdict, with its reasons.') },
       refuses: { ...refuses, ...anyEnvironment.refuses },
-      async handle({ directory, application, query, params: { feature } }, deps: FeatureDeps) {
+      async handle({ directory, application, query, params: { feature } }, services) {
         const declaration = directory.featuresOf(application.id).get(feature);
         const declared = declaration === undefined ? [] : [declaration];
         const { teamId } = application;
         const environments = findEnvironments(application.environments, query.environment);
-        const task = { environments, declared, feature, ...stalenessOf(deps) };
-        const said = await deps.reports.make(teamId, 'verdict', task);
+        const task = { environments, declared, feature, ...stalenessOf(services) };
+        const said = await services.reports.make(teamId, 'verdict', task);
         if (said === undefined) throw new ApiError('not_found', unknownFeature);
         if (said.declared) return ok({ ...said, nearest: null });
-        const nearest = nearestDeclared(deps, application, feature);
+        const nearest = nearestDeclared(services, application, feature);
         return ok({ ...said, nearest, reasons: [...said.reasons, undeclared(nearest)] });
       },
     }),
@@ -98,13 +92,13 @@ export const featureVerdict: Group<FeatureDeps> = {
         not_found: unknownFeature,
         backpressure: tooManyReports,
       },
-      async handle({ directory, application, query, params: { feature } }, deps: FeatureDeps) {
+      async handle({ directory, application, query, params: { feature } }, services) {
         const { number } = findEnvironment(application.environments, query.environment);
         const declaration = directory.featuresOf(application.id).get(feature);
-        mustBeKnown(declaration, await deps.sights.of(application, feature));
+        mustBeKnown(declaration, await services.sights.of(application, feature));
         const declared = declaration === undefined ? [] : [declaration];
         const task = { environment: number, declared, now: directory.clock.now() };
-        const splits = await deps.reports.make(application.teamId, 'splits', task);
+        const splits = await services.reports.make(application.teamId, 'splits', task);
         return ok(splits.get(feature) ?? noSplit);
       },
     }),

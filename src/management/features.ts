@@ -23,23 +23,15 @@ import {
 } from '../contract/shapes/feature.ts';
 import { flag, pick, text } from '../contract/shapes/fields.ts';
 import { verdictKinds } from '../contract/verdicts.ts';
-import type { Group } from '../http/endpoint.ts';
 import { namePage, paging } from '../http/lists.ts';
 import { featureColumns } from '../reports/exports/make-export.ts';
 import { tooManyReports } from '../reports/report-pool.ts';
 import type { RolloutStep as StoredStep } from '../storage/lmdb/records.ts';
 import { checkMatch, created, done, made, madeTagged, oneTagged, page, tagged, withTag } from './answers.ts';
-import { endpoint } from './endpoint.ts';
+import { endpoint, type Group } from './endpoint.ts';
 import { readTime, timeRule } from './entered-time.ts';
 import { anyEnvironment, findEnvironment, findEnvironments, unknownEnvironment } from './environments.ts';
-import {
-  type FeatureDeps,
-  mustBeKnown,
-  showDetail,
-  showNote,
-  stalenessOf,
-  unknownFeature,
-} from './feature-detail.ts';
+import { mustBeKnown, showDetail, showNote, stalenessOf, unknownFeature } from './feature-detail.ts';
 import { answerReport, format, orInRows } from './format.ts';
 import { allOwners, namesOwned } from './owned.ts';
 
@@ -70,7 +62,7 @@ const filters = {
 };
 
 /** `/api/v2/applications/{id}/features`: features that are declared, seen in packets, or both. */
-export const features: Group<FeatureDeps> = {
+export const features: Group = {
   tag: 'Features',
   description: 'Features that the team has declared or that packets and reports have named.',
   endpoints: [
@@ -84,7 +76,7 @@ export const features: Group<FeatureDeps> = {
       query: { ...paging, ...filters, ...ownedFilters, ...anyEnvironment.query, ...format },
       answers: { 200: orInRows(page(Feature, 'Features are sorted by name.'), featureColumns) },
       refuses: { ...anyEnvironment.refuses, backpressure: tooManyReports },
-      handle(call, deps: FeatureDeps) {
+      handle(call, services) {
         const { directory, application, caller, query } = call;
         const {
           archived,
@@ -103,8 +95,8 @@ export const features: Group<FeatureDeps> = {
         const declared = [...directory.featuresOf(application.id).values()];
         const environments = findEnvironments(application.environments, environment);
         const listed = { environments, declared, owned, page: namePage(wanted) };
-        const task = { ...listed, only, ...stalenessOf(deps) };
-        return answerReport(call, deps.reports, 'features', task);
+        const task = { ...listed, only, ...stalenessOf(services) };
+        return answerReport(call, services.reports, 'features', task);
       },
     }),
     endpoint('POST /applications/:id/features', {
@@ -119,10 +111,10 @@ export const features: Group<FeatureDeps> = {
         plan_limit: overPlan('free', 'features'),
         backpressure: tooManyReports,
       },
-      async handle({ directory, application, body }, deps: FeatureDeps) {
-        const sights = await deps.sights.of(application, body.name);
+      async handle({ directory, application, body }, services) {
+        const sights = await services.sights.of(application, body.name);
         const feature = await declareFeature(directory, application.id, body);
-        const shown = showDetail(deps, application, feature.name, feature, sights);
+        const shown = showDetail(services, application, feature.name, feature, sights);
         const path = ['applications', application.id, 'features', feature.name];
         return withTag(created(path, shown), versionOf(shown));
       },
@@ -134,11 +126,11 @@ export const features: Group<FeatureDeps> = {
       summary: 'Read a feature',
       answers: { 200: oneTagged(FeatureDetail, 'The feature. Packets and notes do not change its `ETag`.') },
       refuses: { not_found: unknownFeature, backpressure: tooManyReports },
-      async handle({ directory, application, params: { feature: name } }, deps: FeatureDeps) {
-        const sights = await deps.sights.of(application, name);
+      async handle({ directory, application, params: { feature: name } }, services) {
+        const sights = await services.sights.of(application, name);
         const declaration = directory.featuresOf(application.id).get(name);
         mustBeKnown(declaration, sights);
-        const shown = showDetail(deps, application, name, declaration, sights);
+        const shown = showDetail(services, application, name, declaration, sights);
         return tagged(shown, versionOf(shown));
       },
     }),
@@ -157,18 +149,18 @@ export const features: Group<FeatureDeps> = {
         plan_limit: overPlan('free', 'features'),
         backpressure: tooManyReports,
       },
-      async handle({ directory, application, request, body, params }, deps: FeatureDeps) {
+      async handle({ directory, application, request, body, params }, services) {
         const { feature: name } = params;
-        const sights = await deps.sights.of(application, name);
+        const sights = await services.sights.of(application, name);
         const matched = directory.under({
           check(draft) {
             const before = draft.featuresOf(application.id).get(name);
             mustBeKnown(before, sights);
-            checkMatch(request, versionOf(showDetail(deps, application, name, before, sights)));
+            checkMatch(request, versionOf(showDetail(services, application, name, before, sights)));
           },
         });
         const feature = await patchFeature(matched, application.id, name, entered(body));
-        const shown = showDetail(deps, application, name, feature, sights);
+        const shown = showDetail(services, application, name, feature, sights);
         return tagged(shown, versionOf(shown));
       },
     }),
@@ -210,7 +202,7 @@ function enteredStep({ at, split }: RolloutStep): StoredStep {
 }
 
 /** `/api/v2/applications/{id}/features/{feature}/notes`. */
-export const featureNotes: Group<FeatureDeps> = {
+export const featureNotes: Group = {
   tag: 'Feature notes',
   description:
     'Notes of a team about a feature, such as the date of a rollout. The feature itself lists its notes.',
@@ -229,13 +221,13 @@ export const featureNotes: Group<FeatureDeps> = {
         conflict: tooManyNotes,
         backpressure: tooManyReports,
       },
-      async handle({ directory, application, params: { feature }, body }, deps: FeatureDeps) {
+      async handle({ directory, application, params: { feature }, body }, services) {
         const { text, at, environment = null } = body;
         if (environment !== null) findEnvironment(application.environments, environment);
         const time = at === undefined ? directory.clock.now() : readTime('at', at);
         mustBeKnown(
           directory.featuresOf(application.id).get(feature),
-          await deps.sights.of(application, feature),
+          await services.sights.of(application, feature),
         );
         const note = await addNote(directory, application.id, feature, { at: time, environment, text });
         return created(

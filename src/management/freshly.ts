@@ -1,8 +1,8 @@
 import type { Header } from '../http/endpoint.ts';
 import type { Reply } from '../http/types.ts';
-import type { FreshnessDeps } from '../reports/usage/freshness.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import type { Freshness, PeopleFreshness } from '../storage/commit/usage-store.ts';
+import type { Services } from './services.ts';
 
 /** The headers of reports on several machines. */
 export const freshnessHeaders = {
@@ -36,7 +36,7 @@ export function headersOf(fresh: Freshness | undefined): Record<string, string> 
  * @param people how complete the users must be: see `UsageStore.freshen`
  */
 export async function freshly(
-  { freshen }: FreshnessDeps,
+  { freshen }: Services,
   people: PeopleFreshness,
   answer: (call: { readonly fresh: Freshness | undefined }) => Reply | Promise<Reply>,
 ): Promise<Reply> {

@@ -14,20 +14,16 @@ import {
 import { Health, type HealthItem, type HealthSubject, maxSubjects } from '../contract/shapes/health.ts';
 import type { ConsolePage } from '../contract/webhook-events.ts';
 import { ok } from '../http/answer.ts';
-import { type Group, jsonAnswer } from '../http/endpoint.ts';
+import { jsonAnswer } from '../http/endpoint.ts';
 import { tooManyReports } from '../reports/report-pool.ts';
 import type { DataFindings, FlagKind, FoundFlags } from '../reports/verdicts/findings.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import type { ApiKey, Application, ApplicationKey } from '../storage/lmdb/records.ts';
-import type { Caller, ManageDeps } from './caller.ts';
+import type { Caller } from './caller.ts';
 import { consolePath } from './console-path.ts';
-import { endpoint } from './endpoint.ts';
+import { endpoint, type Group } from './endpoint.ts';
 import { anyEnvironment, findEnvironment } from './environments.ts';
-import type { Computed, SharedFindings } from './shared-findings.ts';
-
-export interface HealthDeps extends ManageDeps {
-  readonly findings: SharedFindings;
-}
+import type { Computed } from './shared-findings.ts';
 
 const nothing = { count: 0, names: [] };
 export const noFlags: FoundFlags = {
@@ -42,7 +38,7 @@ export const incomplete: Computed = {
 };
 
 /** `/api/v2/applications/{id}/health`. */
-export const health: Group<HealthDeps> = {
+export const health: Group = {
   tag: 'Health',
   description: 'What needs attention.',
   endpoints: [
@@ -55,10 +51,7 @@ export const health: Group<HealthDeps> = {
       query: anyEnvironment.query,
       answers: { 200: jsonAnswer(Health, 'The findings, the most urgent first.') },
       refuses: { ...anyEnvironment.refuses, backpressure: tooManyReports },
-      async handle(
-        { directory, application, caller, query: { environment: only } },
-        { findings }: HealthDeps,
-      ) {
+      async handle({ directory, application, caller, query: { environment: only } }, { findings }) {
         if (only !== undefined) findEnvironment(application.environments, only);
         const accounts = accountFindings(directory, application, caller);
         const computed = await findings.of(application);

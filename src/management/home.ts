@@ -2,25 +2,20 @@ import { healthKinds } from '../contract/health.ts';
 import type { Health } from '../contract/shapes/health.ts';
 import { Home, type HomeApplication, type HomeItem } from '../contract/shapes/home.ts';
 import { ok } from '../http/answer.ts';
-import { type Group, jsonAnswer } from '../http/endpoint.ts';
+import { jsonAnswer } from '../http/endpoint.ts';
 import { type ApplicationMessages, hoursShown } from '../reports/home-report.ts';
 import { tooManyReports } from '../reports/report-pool.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import type { Application } from '../storage/lmdb/records.ts';
 import { visibleTo } from './caller.ts';
-import { endpoint } from './endpoint.ts';
-import { accountFindings, type HealthDeps, healthOf, incomplete } from './health.ts';
-import type { TeamFigures } from './team-figures.ts';
-
-export interface HomeDeps extends HealthDeps {
-  readonly teamFigures: TeamFigures;
-}
+import { endpoint, type Group } from './endpoint.ts';
+import { accountFindings, healthOf, incomplete } from './health.ts';
 
 /** Maximum numbers in the answer. */
 const most = { applications: 500, items: 200 };
 
 /** `/api/v2/home`. */
-export const home: Group<HomeDeps> = {
+export const home: Group = {
   tag: 'Home',
   description: 'All applications at a glance.',
   endpoints: [
@@ -32,7 +27,7 @@ export const home: Group<HomeDeps> = {
         'Messages of the last 24 hours are current to a few seconds. Flags are judged in the background, so a first answer may lack them: see `complete`.',
       answers: { 200: jsonAnswer(Home, 'The applications, and what needs attention.') },
       refuses: { backpressure: tooManyReports },
-      async handle({ directory, caller }, { findings, teamFigures }: HomeDeps) {
+      async handle({ directory, caller }, { findings, teamFigures }) {
         const all = visibleTo(caller, directory).sort((a, b) => (a.name < b.name ? -1 : 1));
         const shown = all.slice(0, most.applications);
         const messages = await teamFigures.of(shown);

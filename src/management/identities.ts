@@ -5,29 +5,18 @@ import { storeUnavailable } from '../contract/errors.ts';
 import { notedHeader, nothingStored } from '../contract/notes.ts';
 import { type Exposure, Exposures } from '../contract/shapes/exposures.ts';
 import { noContent } from '../http/answer.ts';
-import { type Group, type Header, jsonAnswer } from '../http/endpoint.ts';
+import { type Header, jsonAnswer } from '../http/endpoint.ts';
 import { columnsIn } from '../reports/exports/columns.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import { exposuresKey, oldestKept, readExposures } from '../storage/lmdb/exposures.ts';
 import { findProfile } from '../storage/lmdb/instances.ts';
 import type { Application } from '../storage/lmdb/records.ts';
 import { seriesName } from '../storage/lmdb/series.ts';
-import type { UsageTables } from '../storage/lmdb/usage.ts';
 import { done } from './answers.ts';
-import type { ManageDeps } from './caller.ts';
-import { endpoint } from './endpoint.ts';
+import { endpoint, type Group } from './endpoint.ts';
 import { findEnvironment, oneEnvironment } from './environments.ts';
 import { answerRows, format, orInRows } from './format.ts';
-
-export interface IdentityDeps extends ManageDeps {
-  readonly store: UsageTables;
-  /** Retention of exposures, days. */
-  readonly exposureDays: number;
-  /** The key of the records of an identity. */
-  digestOf(application: Application, identity: string): Buffer;
-  /** Removes the records of an identity. Resolves when the removal is on disk. */
-  forget(application: Application, identity: string): Promise<void>;
-}
+import type { Services } from './services.ts';
 
 /** Absent if there were records. */
 const Noted = {
@@ -41,7 +30,7 @@ const forgotten = { ...done('No records of the identity remain.'), headers: { [n
 const exposureColumns = columnsIn(Exposures, 'exposures');
 
 /** `/api/v2/applications/{id}/identities`. */
-export const identities: Group<IdentityDeps> = {
+export const identities: Group = {
   tag: 'Identities',
   description: 'Records about individual people.',
   endpoints: [
@@ -54,11 +43,15 @@ export const identities: Group<IdentityDeps> = {
       query: { ...oneEnvironment.query, ...format },
       answers: { 200: orInRows(jsonAnswer(Exposures, 'The exposures.'), exposureColumns) },
       refuses: oneEnvironment.refuses,
-      handle(call, deps: IdentityDeps) {
+      handle(call, services) {
         const { application, query } = call;
         const { identity } = call.params;
         const { name, number } = findEnvironment(application.environments, query.environment);
-        const exposures = exposuresOf(deps, number, deps.digestOf(application, identity));
+        const exposures = exposuresOf(
+          services,
+          number,
+          services.instances.digestOf(application.number, identity),
+        );
         const shown = { identity, environment: name, exposures };
         return answerRows(call, shown, exposureColumns, () => exposures);
       },
@@ -75,8 +68,8 @@ export const identities: Group<IdentityDeps> = {
       counted: 'now',
       answers: { 204: forgotten },
       refuses: { invalid_query: 'identity is missing', store_unavailable: storeUnavailable.dataNotKept },
-      handle: ({ application, directory, query }, deps: IdentityDeps) =>
-        forget(deps, directory, application, query.identity),
+      handle: ({ application, directory, query }, services) =>
+        forget(services, directory, application, query.identity),
     }),
     endpoint('DELETE /applications/:id/identities/:identity', {
       access: { within: 'application', least: 'Admin', recent: true },
@@ -87,15 +80,15 @@ export const identities: Group<IdentityDeps> = {
       counted: 'now',
       answers: { 204: forgotten },
       refuses: { store_unavailable: storeUnavailable.dataNotKept },
-      handle: ({ application, directory, params }, deps: IdentityDeps) =>
-        forget(deps, directory, application, params.identity),
+      handle: ({ application, directory, params }, services) =>
+        forget(services, directory, application, params.identity),
     }),
   ],
 };
 
-async function forget(deps: IdentityDeps, directory: Directory, application: Application, identity: string) {
-  const isKnown = hasRecords(deps, application, identity);
-  await deps.forget(application, identity);
+async function forget(services: Services, directory: Directory, application: Application, identity: string) {
+  const isKnown = hasRecords(services, application, identity);
+  await services.instances.forget(application, identity);
   const result = isKnown ? {} : { reason: nothingStored };
   // The audit log must not contain the identity.
   await directory.change((draft) =>
@@ -105,8 +98,8 @@ async function forget(deps: IdentityDeps, directory: Directory, application: App
 }
 
 /** True if an identity has an instance id, or exposures in an environment. */
-function hasRecords({ store, digestOf }: IdentityDeps, application: Application, identity: string): boolean {
-  const digest = digestOf(application, identity);
+function hasRecords({ store, instances }: Services, application: Application, identity: string): boolean {
+  const digest = instances.digestOf(application.number, identity);
   if (findProfile(store, application.number, digest) !== undefined) return true;
   store.exposures.resetReadTxn(); // Include everything acknowledged before this request.
   return application.environments.some(({ number }) =>
@@ -116,7 +109,7 @@ function hasRecords({ store, digestOf }: IdentityDeps, application: Application,
 
 /** Expired exposures are left out, although they may still be on disk. */
 function exposuresOf(
-  { store, directory, exposureDays }: IdentityDeps,
+  { store, directory, exposureDays }: Services,
   environment: number,
   digest: Buffer,
 ): readonly Exposure[] {

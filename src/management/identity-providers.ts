@@ -3,7 +3,6 @@ import { missing, mustExist, nameRule, tooMany } from '../accounts/checks.ts';
 import {
   createProvider,
   deleteProvider,
-  type IssuerRules,
   maxProviders,
   patchProvider,
   targetOf,
@@ -12,9 +11,8 @@ import { identitiesOf, unlink } from '../accounts/linked-identities.ts';
 import { passkeysOf } from '../accounts/passkeys.ts';
 import { hasPassword } from '../accounts/passwords.ts';
 import { mayUsePassword, requiredProvider } from '../accounts/sign-in-policy.ts';
-import type { Reader } from '../accounts/store/account-store.ts';
-import { checkProvider, type Issuers } from '../auth/sso/issuers.ts';
-import { type Providers, urlsOf } from '../auth/sso/providers.ts';
+import { checkProvider } from '../auth/sso/issuers.ts';
+import { urlsOf } from '../auth/sso/providers.ts';
 import { ApiError } from '../contract/errors.ts';
 import {
   IdentityProvider,
@@ -25,7 +23,7 @@ import {
   ProviderCheck,
 } from '../contract/shapes/identity-provider.ts';
 import { ok } from '../http/answer.ts';
-import { type Group, jsonAnswer } from '../http/endpoint.ts';
+import { jsonAnswer } from '../http/endpoint.ts';
 import { urlRule } from '../http/outbound/addresses.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import type {
@@ -34,18 +32,9 @@ import type {
 } from '../storage/lmdb/auth-records.ts';
 import type { User as StoredUser } from '../storage/lmdb/records.ts';
 import { created, done, made, page } from './answers.ts';
-import type { ManageDeps } from './caller.ts';
-import { endpoint } from './endpoint.ts';
+import { endpoint, type Group } from './endpoint.ts';
+import type { Services } from './services.ts';
 import { checkManagesSignIn } from './user-patch.ts';
-
-export interface ProviderDeps extends ManageDeps {
-  readonly accountStore: Pick<Reader, 'get' | 'keys'>;
-  readonly providers: Providers;
-  readonly issuers: Issuers;
-  readonly issuerRules: IssuerRules;
-  /** The public URL of the auth host. */
-  readonly authUrl: string;
-}
 
 const access = { within: 'installation', least: 'Admin' } as const;
 const changing = { ...access, recent: true } as const;
@@ -67,7 +56,7 @@ const refusesChange = {
 };
 
 /** `/api/v2/identity-providers`, and the accounts there that users have linked. */
-export const identityProviders: Group<ProviderDeps> = {
+export const identityProviders: Group = {
   tag: 'Identity providers',
   description:
     'Services that users sign in with (OpenID Connect). Only the Admins of the first team, who run the installation, may read and change them.',
@@ -77,8 +66,8 @@ export const identityProviders: Group<ProviderDeps> = {
       operationId: 'listIdentityProviders',
       summary: 'List the identity providers',
       answers: { 200: page(IdentityProvider, 'Those of the operator come first, then the oldest.') },
-      handle: (_call, deps: ProviderDeps) =>
-        ok({ items: deps.providers.all().map((provider) => show(deps, provider)), nextCursor: null }),
+      handle: (_call, services) =>
+        ok({ items: services.providers.all().map((provider) => show(services, provider)), nextCursor: null }),
     }),
     endpoint('POST /identity-providers', {
       access: changing,
@@ -87,9 +76,9 @@ export const identityProviders: Group<ProviderDeps> = {
       body: NewIdentityProvider,
       answers: { 201: made(IdentityProvider, 'The provider. Register its URLs at the provider.') },
       refuses: { ...refusesSettings, plan_limit: tooMany('identity providers', maxProviders) },
-      async handle({ directory, body }, deps: ProviderDeps) {
-        const provider = await createProvider(directory, body, deps.issuerRules);
-        return created(['identity-providers', provider.id], show(deps, provider));
+      async handle({ directory, body }, services) {
+        const provider = await createProvider(directory, body, services.issuerRules);
+        return created(['identity-providers', provider.id], show(services, provider));
       },
     }),
     endpoint('GET /identity-providers/:providerId', {
@@ -98,7 +87,7 @@ export const identityProviders: Group<ProviderDeps> = {
       summary: 'Read an identity provider',
       answers: { 200: jsonAnswer(IdentityProvider, 'The provider.') },
       refuses: { not_found: missing('identity provider') },
-      handle: ({ params }, deps: ProviderDeps) => ok(show(deps, find(deps, params.providerId))),
+      handle: ({ params }, services) => ok(show(services, find(services, params.providerId))),
     }),
     endpoint('PATCH /identity-providers/:providerId', {
       access: changing,
@@ -108,9 +97,9 @@ export const identityProviders: Group<ProviderDeps> = {
       body: IdentityProviderPatch,
       answers: { 200: jsonAnswer(IdentityProvider, 'The provider after the change.') },
       refuses: { ...refusesSettings, ...refusesChange },
-      async handle({ directory, params: { providerId }, body }, deps: ProviderDeps) {
-        mayChange(deps, providerId);
-        return ok(show(deps, await patchProvider(directory, providerId, body, deps.issuerRules)));
+      async handle({ directory, params: { providerId }, body }, services) {
+        mayChange(services, providerId);
+        return ok(show(services, await patchProvider(directory, providerId, body, services.issuerRules)));
       },
     }),
     endpoint('DELETE /identity-providers/:providerId', {
@@ -120,8 +109,8 @@ export const identityProviders: Group<ProviderDeps> = {
       description: 'Users can no longer sign in with it. Those who are signed in stay so.',
       answers: { 204: done('It is deleted.') },
       refuses: refusesChange,
-      handle({ directory, params: { providerId } }, deps: ProviderDeps) {
-        mayChange(deps, providerId);
+      handle({ directory, params: { providerId } }, services) {
+        mayChange(services, providerId);
         return deleteProvider(directory, providerId);
       },
     }),
@@ -132,10 +121,10 @@ export const identityProviders: Group<ProviderDeps> = {
       description: 'Reads its discovery document and its keys.',
       answers: { 200: jsonAnswer(ProviderCheck, 'What was found.') },
       refuses: { not_found: missing('identity provider') },
-      async handle({ directory, params }, deps: ProviderDeps) {
-        const provider = find(deps, params.providerId);
+      async handle({ directory, params }, services) {
+        const provider = find(services, params.providerId);
         await directory.change((draft) => draft.note('identity-provider.tested', null, targetOf(provider)));
-        return ok(await checkProvider(deps.issuers, provider));
+        return ok(await checkProvider(services.issuers, provider));
       },
     }),
     endpoint('GET /users/:id/identities', {
@@ -143,10 +132,10 @@ export const identityProviders: Group<ProviderDeps> = {
       operationId: 'listLinkedIdentities',
       summary: 'List the accounts at identity providers that a user signs in with',
       answers: { 200: jsonAnswer(LinkedIdentities, 'The accounts, the oldest link first.') },
-      handle: ({ user }, deps: ProviderDeps) =>
+      handle: ({ user }, services) =>
         ok({
-          items: identitiesOf(deps.accountStore, user.id).map((linked) => showLinked(deps, linked)),
-          linkable: deps.providers.linkable(deps.accountStore, user).length > 0,
+          items: identitiesOf(services.accountStore, user.id).map((linked) => showLinked(services, linked)),
+          linkable: services.providers.linkable(services.accountStore, user).length > 0,
         }),
     }),
     endpoint('DELETE /users/:id/identities/:identityId', {
@@ -183,18 +172,18 @@ function hasOtherWay(draft: AccountDraft, user: StoredUser): boolean {
 }
 
 /** @throws {ApiError} `not_found` */
-function find({ providers }: ProviderDeps, id: string): StoredProvider {
+function find({ providers }: Services, id: string): StoredProvider {
   return mustExist('identity provider', providers.find(id));
 }
 
 /** @throws {ApiError} `conflict` for a provider of the operator */
-function mayChange({ providers }: ProviderDeps, id: string): void {
+function mayChange({ providers }: Services, id: string): void {
   const file = providers.fileOf(id);
   if (file !== undefined) throw new ApiError('conflict', ofOperator(file));
 }
 
 /** A provider without its secret. */
-function show({ providers, authUrl }: ProviderDeps, provider: StoredProvider): IdentityProvider {
+function show({ providers, authUrl }: Services, provider: StoredProvider): IdentityProvider {
   const { clientSecret, number: _, createdAt, updatedAt, scopes, claimRules, ...shown } = provider;
   return {
     ...shown,
@@ -208,7 +197,7 @@ function show({ providers, authUrl }: ProviderDeps, provider: StoredProvider): I
   };
 }
 
-function showLinked({ providers }: ProviderDeps, linked: StoredIdentity): LinkedIdentity {
+function showLinked({ providers }: Services, linked: StoredIdentity): LinkedIdentity {
   const { id, issuer, email, linkedAt, lastUsedAt } = linked;
   return {
     id,

@@ -3,18 +3,13 @@ import { mustExist } from '../accounts/checks.ts';
 import type { Directory } from '../accounts/directory.ts';
 import { ImportedPart, ImportPart, maxPartBytes } from '../contract/shapes/import.ts';
 import { ok } from '../http/answer.ts';
-import { type Group, jsonAnswer } from '../http/endpoint.ts';
-import type { ImportedParts, ImportTarget } from '../ingest/formats/reports/imported-parts.ts';
-import type { ManageDeps } from './caller.ts';
-import { endpoint } from './endpoint.ts';
+import { jsonAnswer } from '../http/endpoint.ts';
+import type { ImportTarget } from '../ingest/formats/reports/imported-parts.ts';
+import { endpoint, type Group } from './endpoint.ts';
 import { findEnvironment, unknownEnvironment } from './environments.ts';
 
-export interface ImportDeps extends ManageDeps {
-  readonly imports: ImportedParts;
-}
-
 /** `/api/v2/applications/{id}/imports`. */
-export const imports: Group<ImportDeps> = {
+export const imports: Group = {
   tag: 'Imports',
   description: 'Counts of the past, from a file.',
   endpoints: [
@@ -31,7 +26,7 @@ export const imports: Group<ImportDeps> = {
         unknown_environment: unknownEnvironment,
         backpressure: 'Too many messages are waiting for the disk',
       },
-      async handle({ directory, application: { id }, body }, { imports: parts }: ImportDeps) {
+      async handle({ directory, application: { id }, body }, { imports: parts }) {
         await parts.room();
         const target = targetOf(directory, id, body);
         if (body.dryRun) return ok(parts.check(target, body));

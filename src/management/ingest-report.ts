@@ -1,12 +1,11 @@
 import Type from 'typebox';
 import { flag, text } from '../contract/shapes/fields.ts';
 import { IngestReport } from '../contract/shapes/ledger.ts';
-import { type Group, jsonAnswer } from '../http/endpoint.ts';
+import { jsonAnswer } from '../http/endpoint.ts';
 import { ledgerColumns } from '../reports/exports/ledger.ts';
 import { anyLength, emptyRange, range, readReportRange } from '../reports/usage/report-range.ts';
 import type { Retention } from '../storage/lmdb/blocks.ts';
-import type { ReportingDeps } from './caller.ts';
-import { endpoint } from './endpoint.ts';
+import { endpoint, type Group } from './endpoint.ts';
 import { findEnvironment, unknownEnvironment } from './environments.ts';
 import { answerReport, format, orInRows, rowsWanted } from './format.ts';
 
@@ -14,7 +13,7 @@ import { answerReport, format, orInRows, rowsWanted } from './format.ts';
 const forever = Number.POSITIVE_INFINITY;
 const notRolledUp: Retention = { minutesMs: forever, hoursMs: forever, daysMs: forever };
 
-export const ingest: Group<ReportingDeps> = {
+export const ingest: Group = {
   tag: 'Ingest',
   description: 'The ledger: packets and reports of an application, accepted and refused.',
   endpoints: [
@@ -37,7 +36,7 @@ export const ingest: Group<ReportingDeps> = {
       },
       answers: { 200: orInRows(jsonAnswer(IngestReport, 'The report.'), ledgerColumns) },
       refuses: { invalid_query: emptyRange, unknown_environment: unknownEnvironment },
-      handle(call, { reports }: ReportingDeps) {
+      handle(call, { reports }) {
         const { directory, application, query } = call;
         const { number, environments, revokedKeys = [] } = application;
         const { environment: name, unnamed = false } = query;

@@ -24,16 +24,14 @@ import {
 } from '../contract/shapes/application-key.ts';
 import { flag } from '../contract/shapes/fields.ts';
 import { ok } from '../http/answer.ts';
-import type { Group } from '../http/endpoint.ts';
 import { pageOf, paging } from '../http/lists.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import type { KeyRefusals, RevokedKey, ApplicationKey as StoredKey } from '../storage/lmdb/records.ts';
 import { created, done, made, page } from './answers.ts';
-import type { ManageDeps } from './caller.ts';
-import { endpoint } from './endpoint.ts';
+import { endpoint, type Group } from './endpoint.ts';
 import { findEnvironment, unknownEnvironment } from './environments.ts';
 
-export const keys: Group<ManageDeps> = {
+export const keys: Group = {
   tag: 'Application keys',
   description: 'Packets and reports carry an application key. This API does not accept application keys.',
   endpoints: [

@@ -3,18 +3,17 @@ import { overPlan } from '../accounts/plans.ts';
 import { ApiError } from '../contract/errors.ts';
 import { Member, MemberPut } from '../contract/shapes/user.ts';
 import { noContent, ok } from '../http/answer.ts';
-import { type Group, jsonAnswer } from '../http/endpoint.ts';
+import { jsonAnswer } from '../http/endpoint.ts';
 import { pageOf, paging } from '../http/lists.ts';
 import { checkManages } from './access.ts';
 import { created, done, made, page } from './answers.ts';
-import type { ManageDeps } from './caller.ts';
-import { endpoint } from './endpoint.ts';
+import { endpoint, type Group } from './endpoint.ts';
 import { showMember } from './show-user.ts';
 import { ownRole } from './user-patch.ts';
 
 const onlyTeam = 'This is your only team, and a user without a team is deleted. Another Admin can remove you';
 
-export const members: Group<ManageDeps> = {
+export const members: Group = {
   tag: 'Members',
   description: 'The users in a team.',
   endpoints: [

@@ -6,20 +6,19 @@ import { ApiError } from '../contract/errors.ts';
 import { flag } from '../contract/shapes/fields.ts';
 import { Metric, MetricDeclaration } from '../contract/shapes/metric.ts';
 import { ok } from '../http/answer.ts';
-import { type Group, jsonAnswer } from '../http/endpoint.ts';
+import { jsonAnswer } from '../http/endpoint.ts';
 import { namePage, paging } from '../http/lists.ts';
 import { metricColumns } from '../reports/exports/make-export.ts';
 import { tooManyReports } from '../reports/report-pool.ts';
 import { showMetric } from '../reports/usage/metrics-report.ts';
 import { created, done, made, page } from './answers.ts';
-import type { ReportingDeps } from './caller.ts';
-import { endpoint } from './endpoint.ts';
+import { endpoint, type Group } from './endpoint.ts';
 import { answerReport, format, orInRows } from './format.ts';
 
 const declaredFilter = Type.Optional(flag('Only declared metrics, or only those that were just seen.'));
 
 /** `/api/v2/applications/{id}/metrics`: metrics that are declared, seen in packets, or both. */
-export const metrics: Group<ReportingDeps> = {
+export const metrics: Group = {
   tag: 'Metrics',
   description:
     'The kinds and units of the metrics of an application. A declaration also applies to earlier numbers.',
@@ -33,7 +32,7 @@ export const metrics: Group<ReportingDeps> = {
       query: { ...paging, declared: declaredFilter, ...format },
       answers: { 200: orInRows(page(Metric, 'Metrics are sorted by name.'), metricColumns) },
       refuses: { backpressure: tooManyReports },
-      handle(call, { reports }: ReportingDeps) {
+      handle(call, { reports }) {
         const { directory, application, query } = call;
         const declared = [...directory.metricsOf(application.id).values()];
         const environments = application.environments.map(({ number }) => number);

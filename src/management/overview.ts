@@ -4,7 +4,7 @@ import { leakedKeysOf } from '../accounts/application-keys.ts';
 import { declarationsVersion } from '../accounts/declarations.ts';
 import { Overview, OverviewUsers } from '../contract/shapes/overview.ts';
 import type { Answer, JsonBytes } from '../http/answer.ts';
-import { type DeclaredAnswer, type Group, type Header, jsonAnswer } from '../http/endpoint.ts';
+import { type DeclaredAnswer, type Header, jsonAnswer } from '../http/endpoint.ts';
 import { isTagIn } from '../http/entity-tag.ts';
 import { codingFor } from '../http/negotiation.ts';
 import type { Request } from '../http/types.ts';
@@ -12,20 +12,16 @@ import { columnsIn, columnsOf } from '../reports/exports/columns.ts';
 import { daysOf, overviewRange, readOverviewRange } from '../reports/overview/overview-range.ts';
 import type { OverviewTask } from '../reports/overview/overview-report.ts';
 import { tooManyReports } from '../reports/report-pool.ts';
-import type { PackedJson, SharedResults } from '../reports/shared-results.ts';
+import type { PackedJson } from '../reports/shared-results.ts';
 import { range, timeZone } from '../reports/usage/report-range.ts';
 import type { Application } from '../storage/lmdb/records.ts';
-import { endpoint } from './endpoint.ts';
+import { endpoint, type Group } from './endpoint.ts';
 import { findEnvironment, oneEnvironment } from './environments.ts';
-import { type StalenessDeps, stalenessOf } from './feature-detail.ts';
+import { stalenessOf } from './feature-detail.ts';
 import { answerRows, format, orInRows } from './format.ts';
 import { freshnessHeaders, headersOf } from './freshly.ts';
 import { allOwners } from './owned.ts';
-import type { ReportDeps } from './reports.ts';
-
-export interface OverviewDeps extends ReportDeps, StalenessDeps {
-  readonly overviews: SharedResults;
-}
+import type { Services } from './services.ts';
 
 const headers = {
   ETag: {
@@ -55,7 +51,7 @@ const userColumns = { ...columnsOf(OverviewUsers), ...columnsIn(OverviewUsers, '
 const refuses = { ...oneEnvironment.refuses, backpressure: tooManyReports };
 
 /** `/api/v2/applications/{id}/overview`. */
-export const overview: Group<OverviewDeps> = {
+export const overview: Group = {
   tag: 'Overview',
   description: 'An environment at a glance.',
   endpoints: [
@@ -72,22 +68,22 @@ for all callers, so poll it every second or two, with \`If-None-Match\`.`,
         304: unchanged,
       },
       refuses,
-      async handle({ application, query, request }, deps: OverviewDeps) {
+      async handle({ application, query, request }, services) {
         const { number, teamId } = application;
         const environment = findEnvironment(application.environments, query.environment);
-        const now = deps.directory.clock.now();
-        const ranges = readOverviewRange(query, now, deps.retention);
-        const declarations = declaredBy(deps, application);
+        const now = services.directory.clock.now();
+        const ranges = readOverviewRange(query, now, services.retention);
+        const declarations = declaredBy(services, application);
         const { from, to, step } = ranges.range;
         const { timeZone = '', compare = '' } = query;
         const key = [environment.number, from, to, step, timeZone, compare, declarations.version].join(' ');
         const { environments } = application;
         const place = { application: number, environment, environments };
-        const { retention } = deps;
-        const task = { ...ranges, ...place, retention, ...stalenessOf(deps), ...declarations };
+        const { retention } = services;
+        const task = { ...ranges, ...place, retention, ...stalenessOf(services), ...declarations };
         const make = () =>
-          makeFresh(deps, teamId, { ...task, owned: allOwners(deps.directory, application) });
-        return answer(request, await deps.overviews.get(key, make));
+          makeFresh(services, teamId, { ...task, owned: allOwners(services.directory, application) });
+        return answer(request, await services.overviews.get(key, make));
       },
     }),
     endpoint('GET /applications/:id/overview/users', {
@@ -109,7 +105,7 @@ for all callers, so poll it every second or two, with \`If-None-Match\`.`,
       },
       answers: { 200: orInRows(jsonAnswer(OverviewUsers, 'Their users.'), userColumns) },
       refuses,
-      async handle(call, { reports, retention }: OverviewDeps) {
+      async handle(call, { reports, retention }) {
         const { directory, application, query } = call;
         const environment = findEnvironment(application.environments, query.environment);
         const now = directory.clock.now();
@@ -126,7 +122,7 @@ for all callers, so poll it every second or two, with \`If-None-Match\`.`,
 
 /** Computes an overview from the latest counts. */
 async function makeFresh(
-  { reports, freshen }: OverviewDeps,
+  { reports, freshen }: Services,
   teamId: string,
   task: Omit<OverviewTask, 'fresh'>,
 ): Promise<PackedJson> {
@@ -134,7 +130,7 @@ async function makeFresh(
 }
 
 /** The part of the accounts in an overview. A change appears at once because the version is part of the key. */
-function declaredBy({ directory }: OverviewDeps, application: Application) {
+function declaredBy({ directory }: Services, application: Application) {
   const { id } = application;
   const declared = [...directory.featuresOf(id).values()];
   const leakedKeys = leakedKeysOf(directory, id).length;

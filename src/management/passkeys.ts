@@ -1,21 +1,15 @@
 import { missing, nameRule } from '../accounts/checks.ts';
 import { passkeysOf, removePasskey, renamePasskey } from '../accounts/passkeys.ts';
-import type { Reader } from '../accounts/store/account-store.ts';
 import { Passkey, PasskeyList, PasskeyPatch } from '../contract/shapes/passkey.ts';
 import { noContent, ok } from '../http/answer.ts';
-import { type Group, jsonAnswer } from '../http/endpoint.ts';
+import { jsonAnswer } from '../http/endpoint.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import type { Passkey as StoredPasskey } from '../storage/lmdb/auth-records.ts';
 import { done } from './answers.ts';
-import type { ManageDeps } from './caller.ts';
-import { endpoint } from './endpoint.ts';
+import { endpoint, type Group } from './endpoint.ts';
 import { checkManagesSignIn } from './user-patch.ts';
 
-interface PasskeyDeps extends ManageDeps {
-  readonly accountStore: Pick<Reader, 'get' | 'keys'>;
-}
-
-export const passkeys: Group<PasskeyDeps> = {
+export const passkeys: Group = {
   tag: 'Passkeys',
   description:
     'The passkeys that users sign in with. A user adds one at `/connect/passkey` of the auth host.',
@@ -25,7 +19,7 @@ export const passkeys: Group<PasskeyDeps> = {
       operationId: 'listPasskeys',
       summary: 'List the passkeys of a user',
       answers: { 200: jsonAnswer(PasskeyList, 'The passkeys.') },
-      handle: ({ user }, { accountStore }: PasskeyDeps) =>
+      handle: ({ user }, { accountStore }) =>
         ok({ items: passkeysOf(accountStore, user.id).map(([id, passkey]) => show(id, passkey)) }),
     }),
     endpoint('PATCH /users/:id/passkeys/:passkeyId', {

@@ -3,13 +3,13 @@ import { draftPreferences, preferencesOf } from '../accounts/preferences.ts';
 import { ApiError } from '../contract/errors.ts';
 import { maxColumnPages, Preferences, PreferencesPatch } from '../contract/shapes/preferences.ts';
 import { ok } from '../http/answer.ts';
-import { type Group, jsonAnswer } from '../http/endpoint.ts';
-import type { Caller, ManageDeps } from './caller.ts';
-import { endpoint } from './endpoint.ts';
+import { jsonAnswer } from '../http/endpoint.ts';
+import type { Caller } from './caller.ts';
+import { endpoint, type Group } from './endpoint.ts';
 
 const usersOnly = 'API keys have no preferences';
 
-export const preferences: Group<ManageDeps> = {
+export const preferences: Group = {
   tag: 'Preferences',
   description: 'How users want to see the console. Each user has their own.',
   endpoints: [

@@ -1,12 +1,11 @@
-import type { Group } from '../http/endpoint.ts';
 import { expositionType } from '../http/exposition.ts';
 import { tooManyReports } from '../reports/report-pool.ts';
 import { maxShown, monthOf } from '../reports/usage/month-usage.ts';
 import { readReportRange } from '../reports/usage/report-range.ts';
-import { endpoint } from './endpoint.ts';
+import { endpoint, type Group } from './endpoint.ts';
 import { anyEnvironment, findEnvironments } from './environments.ts';
 import { written } from './format.ts';
-import { gaugesOf, type ReportDeps } from './reports.ts';
+import { gaugesOf } from './reports.ts';
 
 const example = `# HELP flagmeter_feature_checks_total Checks of a variant. Reset at the start of each month (UTC).
 # TYPE flagmeter_feature_checks_total counter
@@ -14,7 +13,7 @@ flagmeter_feature_checks_total{environment="Production",feature="checkout",varia
 `;
 
 /** `/api/v2/applications/{id}/prometheus`. */
-export const prometheus: Group<ReportDeps> = {
+export const prometheus: Group = {
   tag: 'Prometheus',
   description: 'Usage in the text format of Prometheus.',
   endpoints: [
@@ -34,7 +33,7 @@ export const prometheus: Group<ReportDeps> = {
         },
       },
       refuses: { ...anyEnvironment.refuses, backpressure: tooManyReports },
-      async handle({ directory, application, query }, { reports, retention }: ReportDeps) {
+      async handle({ directory, application, query }, { reports, retention }) {
         const { teamId } = application;
         const environments = findEnvironments(application.environments, query.environment);
         const now = directory.clock.now();

@@ -3,7 +3,7 @@ import type { Directory } from '../accounts/directory.ts';
 import { ApiError } from '../contract/errors.ts';
 import { text } from '../contract/shapes/fields.ts';
 import { MeasurementsReport, UsageReport } from '../contract/shapes/reports.ts';
-import { type Group, jsonAnswer } from '../http/endpoint.ts';
+import { jsonAnswer } from '../http/endpoint.ts';
 import { measurementColumns } from '../reports/exports/measurements.ts';
 import { usageColumns } from '../reports/exports/usage.ts';
 import { tooManyReports } from '../reports/report-pool.ts';
@@ -11,14 +11,9 @@ import { anyLength, overPoints, readReportRange, reportRange } from '../reports/
 import type { UsageTask } from '../reports/usage/usage-report.ts';
 import type { Retention } from '../storage/lmdb/blocks.ts';
 import type { Application } from '../storage/lmdb/records.ts';
-import type { ReportingDeps } from './caller.ts';
-import { type Call, endpoint } from './endpoint.ts';
+import { type Call, endpoint, type Group } from './endpoint.ts';
 import { findEnvironment, oneEnvironment } from './environments.ts';
 import { answerReport, format, orInRows, rowsWanted } from './format.ts';
-
-export interface ReportDeps extends ReportingDeps {
-  readonly retention: Retention;
-}
 
 const query = { ...oneEnvironment.query, ...reportRange, ...format };
 
@@ -35,7 +30,7 @@ const refuses = {
 };
 
 /** `/api/v2/applications/{id}/usage` and `/api/v2/applications/{id}/measurements`. */
-export const reports: Group<ReportDeps> = {
+export const reports: Group = {
   tag: 'Reports',
   description: 'Counts of features, and measurements.',
   endpoints: [
@@ -48,7 +43,7 @@ export const reports: Group<ReportDeps> = {
       query: { ...query, feature: Type.Optional(text('Only this feature.')) },
       answers: { 200: orInRows(jsonAnswer(UsageReport, 'The report.'), usageColumns) },
       refuses,
-      async handle(call, { reports, retention }: ReportDeps) {
+      async handle(call, { reports, retention }) {
         const only = call.query.feature;
         return answerReport(call, reports, 'usage', { ...taskOf(call, retention), only });
       },
@@ -62,7 +57,7 @@ export const reports: Group<ReportDeps> = {
       query: { ...query, metric: Type.Optional(text('Only this metric.')) },
       answers: { 200: orInRows(jsonAnswer(MeasurementsReport, 'The report.'), measurementColumns) },
       refuses,
-      async handle(call, { reports, retention }: ReportDeps) {
+      async handle(call, { reports, retention }) {
         const gauges = gaugesOf(call.directory, call.application);
         const task = { ...taskOf(call, retention), only: call.query.metric, gauges };
         return answerReport(call, reports, 'measurements', task);

@@ -10,6 +10,8 @@ import {
 } from '../accounts/invitations.ts';
 import { withoutPassword } from '../accounts/passwords.ts';
 import { draftUserPatch } from '../accounts/users.ts';
+import { invitationUrl } from '../auth/browser/invitation-page.ts';
+import { endSessionsOf } from '../auth/oauth/sessions.ts';
 import { ApiError } from '../contract/errors.ts';
 import {
   InvitationShownOnce,
@@ -17,17 +19,18 @@ import {
   NewResetLink,
 } from '../contract/shapes/invitation.ts';
 import { noContent, ok } from '../http/answer.ts';
-import { type Group, jsonAnswer } from '../http/endpoint.ts';
+import { jsonAnswer } from '../http/endpoint.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import type { User } from '../storage/lmdb/records.ts';
 import { done } from './answers.ts';
-import { type Call, endpoint } from './endpoint.ts';
-import { checkManagesAllOf, type UserDeps } from './user-patch.ts';
+import { type Call, endpoint, type Group } from './endpoint.ts';
+import type { Services } from './services.ts';
+import { checkManagesAllOf } from './user-patch.ts';
 
 const self = 'You cannot reset your own password; change it, or ask another Admin';
 
 /** `/api/v2/users/{id}/reset-link` */
-export const resetLinks: Group<UserDeps> = {
+export const resetLinks: Group = {
   tag: 'Reset links',
   description: 'Links with which invited users accept, and others choose another password.',
   endpoints: [
@@ -41,9 +44,9 @@ is used. After a leak, \`endSessions\` ends them at once.`,
       body: NewResetLink,
       answers: { 200: jsonAnswer(InvitationShownOnce, 'The link.') },
       refuses: { conflict: self },
-      async handle(call, deps: UserDeps) {
+      async handle(call, services) {
         const { endSessions = false } = call.body;
-        return ok(await changeManaged(call, (draft, user) => issue(deps, draft, user, endSessions)));
+        return ok(await changeManaged(call, (draft, user) => issue(services, draft, user, endSessions)));
       },
     }),
     endpoint('DELETE /users/:id/reset-link', {
@@ -79,21 +82,21 @@ function changeManaged<T>(
   });
 }
 
-function issue(deps: UserDeps, draft: AccountDraft, seen: User, endSessions: boolean): Issued {
-  const { clock, randomBytes } = deps.directory;
-  const { lifetimes } = deps;
+function issue(services: Services, draft: AccountDraft, seen: User, endSessions: boolean): Issued {
+  const { clock, randomBytes } = services.directory;
+  const { lifetimes } = services;
   const now = clock.now();
   const purpose = purposeFor(seen);
   const user = endSessions
     ? draftUserPatch(draft, seen, { passwordHash: withoutPassword(randomBytes) }, now)
     : seen;
-  if (endSessions) deps.endSessions(draft, user.id);
+  if (endSessions) endSessionsOf(services.directory, draft, user.id);
   const link = newLink(purpose, user.passwordHash, { randomBytes, now, lifetimes });
   draftLink(draft, user, link, now);
-  return showNewLink(deps, link);
+  return showNewLink(services, link);
 }
 
-export function showNewLink({ linkUrl }: Pick<UserDeps, 'linkUrl'>, { token, invitation }: NewLink): Issued {
+export function showNewLink({ authUrl }: Services, { token, invitation }: NewLink): Issued {
   const { purpose, expiresAt } = invitation;
-  return { purpose, expiresAt: timeText(expiresAt), url: linkUrl(token) };
+  return { purpose, expiresAt: timeText(expiresAt), url: invitationUrl(authUrl, token) };
 }

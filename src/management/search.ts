@@ -5,12 +5,13 @@ import { byRank, rankOf, searchWords } from '../contract/search-rank.ts';
 import { text } from '../contract/shapes/fields.ts';
 import { type SearchResult, SearchResults } from '../contract/shapes/search.ts';
 import { ok } from '../http/answer.ts';
-import { type Group, jsonAnswer } from '../http/endpoint.ts';
+import { jsonAnswer } from '../http/endpoint.ts';
 import { tooManyReports } from '../reports/report-pool.ts';
 import type { Application } from '../storage/lmdb/records.ts';
-import { byTeam, type Caller, type ReportingDeps, visibleTo } from './caller.ts';
+import { byTeam, type Caller, visibleTo } from './caller.ts';
 import { consolePath } from './console-path.ts';
-import { endpoint } from './endpoint.ts';
+import { endpoint, type Group } from './endpoint.ts';
+import type { Services } from './services.ts';
 
 const maxText = 200;
 const limits = { usual: 20, most: 100 };
@@ -25,7 +26,7 @@ interface Found extends SearchResult {
 }
 
 /** `/api/v2/search`. */
-export const search: Group<ReportingDeps> = {
+export const search: Group = {
   tag: 'Search',
   description: 'Search in all applications.',
   endpoints: [
@@ -51,7 +52,7 @@ export const search: Group<ReportingDeps> = {
         invalid_query: 'q is missing',
         backpressure: tooManyReports,
       },
-      async handle({ directory, caller, query }, { reports }: ReportingDeps) {
+      async handle({ directory, caller, query }, { reports }) {
         const words = searchWords(query.q);
         const { limit = limits.usual, application: first } = query;
         if (words.length === 0) return ok({ items: [], complete: true });
@@ -76,7 +77,7 @@ export const search: Group<ReportingDeps> = {
 /** Features that were seen, by the report worker, and declared ones. */
 async function findFeatures(
   directory: Directory,
-  reports: ReportingDeps['reports'],
+  reports: Services['reports'],
   applications: readonly Application[],
   { words, limit }: { readonly words: readonly string[]; readonly limit: number },
 ) {

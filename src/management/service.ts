@@ -1,22 +1,16 @@
 import { isInstallationAdmin } from '../accounts/teams.ts';
 import { Deletion } from '../contract/shapes/deletion.ts';
-import type { Shown } from '../contract/shapes/fields.ts';
-import { type RefusedToken, Unattributed } from '../contract/shapes/ledger.ts';
+import { Unattributed } from '../contract/shapes/ledger.ts';
 import { ServiceStatus } from '../contract/shapes/status.ts';
 import { ok } from '../http/answer.ts';
-import { type Group, jsonAnswer } from '../http/endpoint.ts';
+import { jsonAnswer } from '../http/endpoint.ts';
 import { cutPage, namePage, paging } from '../http/lists.ts';
-import type { LatestUnattributed } from '../ingest/ledger/ledger.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import { page } from './answers.ts';
-import type { ManageDeps } from './caller.ts';
-import { endpoint } from './endpoint.ts';
+import { endpoint, type Group } from './endpoint.ts';
+import { refusedTokens } from './refused-tokens.ts';
 
-export interface StatusDeps extends ManageDeps {
-  status(): Shown<ServiceStatus>;
-}
-
-export const status: Group<StatusDeps> = {
+export const status: Group = {
   tag: 'Status',
   description: 'The state of the service.',
   endpoints: [
@@ -27,12 +21,12 @@ export const status: Group<StatusDeps> = {
       description:
         'Rates are averages of the last ten seconds for the whole service. `GET /metrics` has the same figures as counters.',
       answers: { 200: jsonAnswer(ServiceStatus, 'The status.') },
-      handle: (_call, { status }: StatusDeps) => ok(status()),
+      handle: (_call, { status }) => ok(status()),
     }),
   ],
 };
 
-export const deletions: Group<ManageDeps> = {
+export const deletions: Group = {
   tag: 'Deletions',
   description:
     'The data of a deleted application or environment is removed in the background. It is listed here until all data is removed. Then the audit log has an entry.',
@@ -57,14 +51,7 @@ export const deletions: Group<ManageDeps> = {
   ],
 };
 
-export interface UnattributedDeps extends ManageDeps {
-  /** The latest refusals without an application. */
-  readonly latestUnattributed: LatestUnattributed;
-  /** The tokens of Unleash that were refused in the last day. */
-  refusedTokens(): readonly RefusedToken[];
-}
-
-export const unattributed: Group<UnattributedDeps> = {
+export const unattributed: Group = {
   tag: 'Unattributed',
   description: 'Refused messages that belong to no application, for example with an unknown key.',
   endpoints: [
@@ -75,13 +62,13 @@ export const unattributed: Group<UnattributedDeps> = {
       description:
         'The latest kinds of refusals without a known application, since the start of the service: for example with a misspelt or deleted key, or an unreadable body. Refusals with 503 are excluded. `tokens` are tokens of Unleash that no application has adopted: the ledger keeps them, also across a restart.\n\nThey may come from the senders of any team. Only the Admins of the first team, who run the installation, see them. For others the list is empty.',
       answers: { 200: jsonAnswer(Unattributed, 'The refusals.') },
-      handle({ directory, caller }, { latestUnattributed, refusedTokens }: UnattributedDeps) {
+      handle({ directory, caller }, { latestUnattributed, store }) {
         if (!isInstallationAdmin(directory, caller)) return ok({ items: [], tokens: [] });
         const items = latestUnattributed.latest.map(({ at, ...refusal }) => ({
           ...refusal,
           at: timeText(at),
         }));
-        return ok({ items, tokens: [...refusedTokens()] });
+        return ok({ items, tokens: refusedTokens(store, directory.clock.now()) });
       },
     }),
   ],

@@ -7,22 +7,19 @@ import { byPassword } from '../auth/oauth/sign-ins.ts';
 import { ApiError } from '../contract/errors.ts';
 import { SessionList, type SignInSessions } from '../contract/shapes/session.ts';
 import { noContent, ok } from '../http/answer.ts';
-import { type Group, jsonAnswer } from '../http/endpoint.ts';
+import { jsonAnswer } from '../http/endpoint.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import type { Session } from '../storage/lmdb/auth-records.ts';
 import type { OAuthClient, User } from '../storage/lmdb/records.ts';
 import { done } from './answers.ts';
-import type { Caller, ManageDeps } from './caller.ts';
-import { type Call, endpoint } from './endpoint.ts';
-
-export interface UserSessionDeps extends ManageDeps {
-  readonly accountStore: Pick<Reader, 'get' | 'keys'>;
-}
+import type { Caller } from './caller.ts';
+import { type Call, endpoint, type Group } from './endpoint.ts';
+import type { Services } from './services.ts';
 
 /** Maximum number of sign-ins in the list. */
 const most = 200;
 
-export const sessions: Group<UserSessionDeps> = {
+export const sessions: Group = {
   tag: 'Sessions',
   description: 'The sign-ins of users. One sign-in may have sessions with several clients.',
   endpoints: [
@@ -32,7 +29,7 @@ export const sessions: Group<UserSessionDeps> = {
       summary: 'List the sessions of a user, by sign-in',
       description: `The last ${most} sign-ins, the most recently used first. Sessions with clients of other teams are omitted.`,
       answers: { 200: jsonAnswer(SessionList, 'The sign-ins.') },
-      handle: (call, { accountStore }: UserSessionDeps) => ok({ items: signInsOf(accountStore, call) }),
+      handle: (call, { accountStore }) => ok({ items: signInsOf(accountStore, call) }),
     }),
     endpoint('DELETE /users/:id/sessions/:signInId', {
       access: { within: 'user', least: 'Admin', orSelf: true },
@@ -66,7 +63,7 @@ interface Shown {
 
 /** The sessions of a user that a caller may see, by sign-in. */
 function signInsOf(
-  accountStore: UserSessionDeps['accountStore'],
+  accountStore: Services['accountStore'],
   { directory, caller, user }: Pick<Call<'', 'user'>, 'directory' | 'caller' | 'user'>,
 ): SignInSessions[] {
   const found = sessionKeysOf(accountStore, user.id).flatMap((key): Shown[] => {

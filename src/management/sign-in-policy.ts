@@ -1,20 +1,12 @@
-import { type ProviderList, patchSignInPolicy, signInPolicyOf } from '../accounts/sign-in-policy.ts';
-import type { Reader } from '../accounts/store/account-store.ts';
+import { patchSignInPolicy, signInPolicyOf } from '../accounts/sign-in-policy.ts';
 import { SignInPolicy, SignInPolicyPatch } from '../contract/shapes/sign-in-policy.ts';
-import type { Group } from '../http/endpoint.ts';
 import type { SignInPolicy as StoredPolicy } from '../storage/lmdb/records.ts';
 import { checkMatch, oneTagged, tagged } from './answers.ts';
-import type { ManageDeps } from './caller.ts';
-import { endpoint } from './endpoint.ts';
-
-export interface SignInPolicyDeps extends ManageDeps {
-  readonly accountStore: Pick<Reader, 'get'>;
-  readonly providers: ProviderList;
-}
+import { endpoint, type Group } from './endpoint.ts';
 
 const access = { within: 'installation', least: 'Admin' } as const;
 
-export const signInPolicy: Group<SignInPolicyDeps> = {
+export const signInPolicy: Group = {
   tag: 'Sign-in policy',
   description:
     'How the users of the installation sign in. Only the Admins of the first team, who run the installation, may read and change it.',
@@ -24,7 +16,7 @@ export const signInPolicy: Group<SignInPolicyDeps> = {
       operationId: 'getSignInPolicy',
       summary: 'Read the sign-in policy',
       answers: { 200: oneTagged(SignInPolicy, 'The policy.') },
-      handle: (_call, { accountStore }: SignInPolicyDeps) => tagged(show(signInPolicyOf(accountStore))),
+      handle: (_call, { accountStore }) => tagged(show(signInPolicyOf(accountStore))),
     }),
     endpoint('PATCH /sign-in-policy', {
       access: { ...access, recent: true },
@@ -35,7 +27,7 @@ export const signInPolicy: Group<SignInPolicyDeps> = {
       body: SignInPolicyPatch,
       matches: true,
       answers: { 200: oneTagged(SignInPolicy, 'The policy after the change.') },
-      async handle({ directory, request, body }, { providers }: SignInPolicyDeps) {
+      async handle({ directory, request, body }, { providers }) {
         const matched = directory.under({
           check: (draft) => checkMatch(request, show(signInPolicyOf(draft))),
         });

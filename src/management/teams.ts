@@ -16,38 +16,26 @@ import { ApiError } from '../contract/errors.ts';
 import { limits, type Plan } from '../contract/plans.ts';
 import { type Allowance, kinds, NewTeam, Team, TeamLimits, TeamPatch } from '../contract/shapes/team.ts';
 import { ok } from '../http/answer.ts';
-import { type Group, jsonAnswer } from '../http/endpoint.ts';
+import { jsonAnswer } from '../http/endpoint.ts';
 import { pageOf, paging } from '../http/lists.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import type { Team as StoredTeam } from '../storage/lmdb/records.ts';
 import { checkManages } from './access.ts';
 import { checkMatch, created, done, made, oneTagged, page, tagged } from './answers.ts';
-import type { ManageDeps } from './caller.ts';
-import { type Call, endpoint } from './endpoint.ts';
-
-/** The settings of the service that limit clients. */
-const limiting = [
-  ...(['rate', 'burst', 'apiRate', 'tokenRate', 'maxBody', 'maxReport'] as const),
-  ...(['maxFeatures', 'maxVariants', 'maxMetrics'] as const),
-];
-
-export interface LimitDeps extends ManageDeps {
-  /** `fixed`: only the operator of the service can raise a plan, not an Admin. */
-  readonly plans: 'fixed' | 'open';
-  readonly limits: Readonly<Record<(typeof limiting)[number], number>>;
-}
+import { type Call, endpoint, type Group } from './endpoint.ts';
+import { limitSettings, type Services } from './services.ts';
 
 const teamLimits = endpoint('GET /teams/:id/limits', {
   access: { within: 'team', least: 'Viewer' },
   operationId: 'getTeamLimits',
   summary: 'Read the limits of a team',
   answers: { 200: jsonAnswer(TeamLimits, 'The limits.') },
-  handle: ({ directory, team }, { plans, limits }: LimitDeps) =>
+  handle: ({ directory, team }, { plans, limits }) =>
     ok({
       plan: team.plan,
       canRaise: plans === 'open',
       allowances: allowances(directory, team),
-      settings: limiting.map((key) => {
+      settings: limitSettings.map((key) => {
         const { flag, schema } = settings.find((setting) => setting.key === key)!;
         return { setting: `--${flag}`, value: limits[key], words: schema.description };
       }),
@@ -65,7 +53,7 @@ function allowances(accounts: Accounts, { id, plan }: StoredTeam): Allowance[] {
 
 const noFounder = 'The team of this API key has no Admin to join the new team; add one first';
 
-export const teams: Group<LimitDeps> = {
+export const teams: Group = {
   tag: 'Teams',
   description: 'A team owns applications, and its members manage them.',
   endpoints: [
@@ -93,7 +81,7 @@ export const teams: Group<LimitDeps> = {
         conflict: noFounder,
         plan_limit: overPlan('free', 'teams'),
       },
-      async handle({ directory, caller, callerIn, body }, { plans }: LimitDeps) {
+      async handle({ directory, caller, callerIn, body }, { plans }) {
         const own = directory.teams.get(caller.primaryTeam)?.plan ?? 'free';
         checkRise(plans, body.plan, own);
         const plan = body.plan ?? (plans === 'open' ? usualPlan : own);
@@ -129,7 +117,7 @@ export const teams: Group<LimitDeps> = {
         conflict:
           'The team exceeds the limits of the plan free: 4 applications in a team, where the plan allows 3',
       },
-      async handle({ directory, team: { id }, request, body, checkRecent }, { plans }: LimitDeps) {
+      async handle({ directory, team: { id }, request, body, checkRecent }, { plans }) {
         if (body.plan !== undefined || body.secondFactor !== undefined) checkRecent();
         const matched = directory.under({
           check(draft) {
@@ -158,7 +146,7 @@ function show({ id, name, plan, secondFactor = 'optional', createdAt, updatedAt 
 }
 
 /** Checks that a plan is not raised, not even by a new team. @throws {ApiError} `forbidden` */
-function checkRise(plans: LimitDeps['plans'], wanted: Plan | undefined, from: Plan): void {
+function checkRise(plans: Services['plans'], wanted: Plan | undefined, from: Plan): void {
   if (plans === 'open' || wanted === undefined || !isMore(wanted, from)) return;
   throw new ApiError('forbidden', 'Only the operator of the service can raise plans, with --plans open');
 }

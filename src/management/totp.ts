@@ -1,20 +1,14 @@
 import { removeTotp } from '../accounts/second-factors.ts';
 import { demandsSecondFactor } from '../accounts/sign-in-policy.ts';
-import type { Reader } from '../accounts/store/account-store.ts';
 import { Totp } from '../contract/shapes/totp.ts';
 import { noContent, ok } from '../http/answer.ts';
-import { type Group, jsonAnswer } from '../http/endpoint.ts';
+import { jsonAnswer } from '../http/endpoint.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import { done } from './answers.ts';
-import type { ManageDeps } from './caller.ts';
-import { endpoint } from './endpoint.ts';
+import { endpoint, type Group } from './endpoint.ts';
 import { checkManagesSignIn } from './user-patch.ts';
 
-interface TotpDeps extends ManageDeps {
-  readonly accountStore: Pick<Reader, 'get'>;
-}
-
-export const totp: Group<TotpDeps> = {
+export const totp: Group = {
   tag: 'Two-step verification',
   description:
     'The authenticator apps of users (RFC 6238), and their recovery codes. A user sets one up at `/connect/authenticator` of the auth host.',
@@ -24,7 +18,7 @@ export const totp: Group<TotpDeps> = {
       operationId: 'getTotp',
       summary: 'Read whether a user has an authenticator app',
       answers: { 200: jsonAnswer(Totp, 'The state of two-step verification.') },
-      handle({ user }, { accountStore }: TotpDeps) {
+      handle({ user }, { accountStore }) {
         const totp = accountStore.get('totp', user.id);
         return ok({
           enabled: totp !== undefined,

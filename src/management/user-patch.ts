@@ -1,8 +1,7 @@
-import type { AccountDraft } from '../accounts/account-draft.ts';
 import { mustExist } from '../accounts/checks.ts';
-import type { LinkLifetimes } from '../accounts/invitations.ts';
 import { hasPassword } from '../accounts/passwords.ts';
 import { checkPassword, checkUserPatch, draftUserPatch, primaryTeamNotOwn } from '../accounts/users.ts';
+import { endSessionsOf } from '../auth/oauth/sessions.ts';
 import { ApiError } from '../contract/errors.ts';
 import { roleIn } from '../contract/roles.ts';
 import { pick } from '../contract/shapes/fields.ts';
@@ -10,20 +9,10 @@ import type { User, UserPatch } from '../contract/shapes/user.ts';
 import type { Answer } from '../http/answer.ts';
 import type { User as StoredUser } from '../storage/lmdb/records.ts';
 import { checkMatch, tagged } from './answers.ts';
-import type { Caller, ManageDeps } from './caller.ts';
+import type { Caller } from './caller.ts';
 import type { Call } from './endpoint.ts';
+import type { Services } from './services.ts';
 import { showUser } from './show-user.ts';
-
-export interface UserDeps extends ManageDeps {
-  /** Hashes a password in another thread, which takes long. The number of waiting passwords of a caller is limited. */
-  hashPassword(password: string, caller: string): Promise<string>;
-  /** Whether a password is a user's. Throws after too many guesses. @param address the remote address of the request */
-  provePassword(user: StoredUser, password: string, address: string): Promise<boolean>;
-  endSessions(draft: AccountDraft, userId: string): void;
-  readonly lifetimes: LinkLifetimes;
-  /** The address of the page for a link. @param token its secret */
-  linkUrl(token: string): string;
-}
 
 type Patch = UserPatch;
 type Changes = Omit<Patch, 'currentPassword'>;
@@ -35,16 +24,19 @@ type PatchCall = Call<'/users/:id', 'user', Record<never, never>, typeof UserPat
  * all of their teams. A new password signs the user out everywhere.
  */
 export async function patchUserFor(
-  deps: UserDeps,
+  services: Services,
   { directory, caller, callerIn, checkRecent, user: seen, request, body: patch }: PatchCall,
 ): Promise<Answer<200, User, 'etag'>> {
   const known = mustExist('user', directory.users.get(seen.id));
   checkFirst({ directory, caller, user: known, request }, patch);
   if (known.id !== caller.id && fieldsChanged(known, patch).some((field) => guarded.has(field)))
     checkRecent();
-  const proof = await proofOf(deps, { caller, user: seen, request }, patch);
+  const proof = await proofOf(services, { caller, user: seen, request }, patch);
   const { password } = patch;
-  const hash = password === undefined ? undefined : await deps.hashPassword(password, caller.id);
+  const hash =
+    password === undefined
+      ? undefined
+      : await services.passwords.hash(password, directory.randomBytes, caller.id);
   const { patched, changer } = await directory.change((draft) => {
     const changer = callerIn(draft);
     const user = mustExist('user', draft.users.get(seen.id));
@@ -56,7 +48,7 @@ export async function patchUserFor(
       );
     }
     checkMatch(request, showUser(user, changer));
-    if (hash !== undefined) deps.endSessions(draft, user.id);
+    if (hash !== undefined) endSessionsOf(directory, draft, user.id);
     const full = hash === undefined ? changes : { ...changes, passwordHash: hash };
     return {
       patched: draftUserPatch(draft, user, full, directory.clock.now(), { factors: ['password'] }),
@@ -149,7 +141,7 @@ function checkFirst(
  * @throws {ApiError} `forbidden`, `invalid_body`, `rate_limited`, `backpressure`
  */
 async function proofOf(
-  { provePassword }: UserDeps,
+  { provePassword }: Services,
   { caller, user, request }: Pick<PatchCall, 'caller' | 'user' | 'request'>,
   patch: Patch,
 ): Promise<string | undefined> {

@@ -16,19 +16,20 @@ import {
 import { ApiError } from '../contract/errors.ts';
 import { NewUser, User, UserPatch, UserShownOnce } from '../contract/shapes/user.ts';
 import { noContent, ok } from '../http/answer.ts';
-import { type Group, jsonAnswer } from '../http/endpoint.ts';
+import { jsonAnswer } from '../http/endpoint.ts';
 import { pageOf, paging } from '../http/lists.ts';
 import { checkManages, notInTeam } from './access.ts';
 import { created, done, EntityTagOfUser, made, oneTagged, page, tagged } from './answers.ts';
 import type { Caller } from './caller.ts';
-import { endpoint } from './endpoint.ts';
+import { endpoint, type Group } from './endpoint.ts';
 import { showNewLink } from './reset-links.ts';
+import type { Services } from './services.ts';
 import { showAsUser, showUser } from './show-user.ts';
-import { checkManagesAllOf, patchUserFor, type UserDeps } from './user-patch.ts';
+import { checkManagesAllOf, patchUserFor } from './user-patch.ts';
 
 const self = 'You cannot delete yourself; another Admin can';
 
-export const users: Group<UserDeps> = {
+export const users: Group = {
   tag: 'Users',
   description: 'People who sign in.',
   endpoints: [
@@ -61,15 +62,15 @@ export const users: Group<UserDeps> = {
         backpressure: tooManyPasswords,
         plan_limit: overPlan('free', 'members'),
       },
-      async handle({ directory, caller, callerIn, body }, deps: UserDeps) {
+      async handle({ directory, caller, callerIn, body }, services) {
         const { password, teams = [caller.primaryTeam], ...rest } = body;
         const wanted = { role: 'User' as const, ...rest, teams };
         if (password !== undefined) checkPassword(password, wanted.email);
         checkManagesTeams(directory, caller, teams);
         checkNewUser(directory, wanted); // Before the hash, which takes long.
         const own = directory.under({ check: (draft) => checkManagesTeams(draft, callerIn(draft), teams) });
-        if (password === undefined) return invite(deps, own, wanted, caller);
-        const passwordHash = await deps.hashPassword(password, caller.id);
+        if (password === undefined) return invite(services, own, wanted, caller);
+        const passwordHash = await services.passwords.hash(password, directory.randomBytes, caller.id);
         const user = await createUser(own, { ...wanted, passwordHash, ...temporary(passwordHash) });
         return created(['users', user.id], { ...showUser(user, caller), invitation: null });
       },
@@ -105,7 +106,7 @@ A new password signs the user out everywhere. For others, \`POST /users/{id}/res
       matches: true,
       answers: { 200: oneTagged(User, 'The user after the change.') },
       refuses: { invalid_name: nameRule('a user'), conflict: emailTaken, backpressure: tooManyPasswords },
-      handle: (call, deps: UserDeps) => patchUserFor(deps, call),
+      handle: (call, services) => patchUserFor(services, call),
     }),
     endpoint('DELETE /users/:id', {
       access: { within: 'user', least: 'Admin', recent: true },
@@ -129,17 +130,17 @@ A new password signs the user out everywhere. For others, \`POST /users/{id}/res
 
 /** Makes a user without a password, and a link with which they choose one. */
 async function invite(
-  deps: UserDeps,
+  services: Services,
   directory: Directory,
   wanted: Omit<NewUserRecord, 'passwordHash'>,
   caller: Caller,
 ) {
   const { clock, randomBytes } = directory;
-  const sources = { randomBytes, now: clock.now(), lifetimes: deps.lifetimes };
+  const sources = { randomBytes, now: clock.now(), lifetimes: services.lifetimes };
   const link = newLink('invitation', noPasswordHash, sources);
   const { invitation } = link;
   const user = await createUser(directory, { ...wanted, passwordHash: noPasswordHash, invitation });
-  return created(['users', user.id], { ...showUser(user, caller), invitation: showNewLink(deps, link) });
+  return created(['users', user.id], { ...showUser(user, caller), invitation: showNewLink(services, link) });
 }
 
 /** @throws {ApiError} `not_found`, `not_in_team`, `forbidden` */

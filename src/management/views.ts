@@ -3,16 +3,15 @@ import { nameRule, tooMany } from '../accounts/checks.ts';
 import { createView, deleteView, onlyAuthor, patchView, viewsOf } from '../accounts/views.ts';
 import { maxViews, NewView, SavedView, ViewPatch } from '../contract/shapes/view.ts';
 import { ok } from '../http/answer.ts';
-import { type Group, jsonAnswer } from '../http/endpoint.ts';
+import { jsonAnswer } from '../http/endpoint.ts';
 import { pageOf, paging } from '../http/lists.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import type { Application, StoredView } from '../storage/lmdb/records.ts';
 import { created, done, made, page } from './answers.ts';
-import type { ManageDeps } from './caller.ts';
-import { endpoint } from './endpoint.ts';
+import { endpoint, type Group } from './endpoint.ts';
 
 /** `/api/v2/applications/{id}/views`: what users want to find again in the console. */
-export const views: Group<ManageDeps> = {
+export const views: Group = {
   tag: 'Saved views',
   description:
     'Choices on a page of the console, saved under a name. A view is private, or shared with everyone who can see the application.',

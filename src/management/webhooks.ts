@@ -1,7 +1,6 @@
 import { ofTeam } from '../accounts/accounts.ts';
 import { mustExist, nameRule } from '../accounts/checks.ts';
 import { overPlan } from '../accounts/plans.ts';
-import type { AccountStore } from '../accounts/store/account-store.ts';
 import {
   Delivery,
   DeliveryDetail,
@@ -11,11 +10,10 @@ import {
   WebhookShownOnce,
 } from '../contract/shapes/webhook.ts';
 import { ok } from '../http/answer.ts';
-import { type Group, jsonAnswer } from '../http/endpoint.ts';
+import { jsonAnswer } from '../http/endpoint.ts';
 import { pageOf, paging, readCursor, writeCursor } from '../http/lists.ts';
 import { urlRule } from '../http/outbound/addresses.ts';
 import { timeText } from '../runtime/rfc3339.ts';
-import type { AccountTables } from '../storage/lmdb/accounts.ts';
 import type { Webhook as StoredWebhook, WebhookDelivery } from '../storage/lmdb/records.ts';
 import { bodyOf, formatOf } from '../webhooks/formats/formats.ts';
 import {
@@ -39,21 +37,12 @@ import {
   rotateWebhookSecret,
   testWebhook,
   type WebhookPath,
-  type WebhookRules,
 } from '../webhooks/webhooks.ts';
 import { created, done, made, page } from './answers.ts';
-import type { ManageDeps } from './caller.ts';
-import { endpoint } from './endpoint.ts';
+import { endpoint, type Group } from './endpoint.ts';
+import type { Services } from './services.ts';
 
 const overlapHours = overlapMs / 3_600_000;
-
-export interface WebhookDeps extends ManageDeps {
-  readonly accountStore: Pick<AccountStore, 'get' | 'records'>;
-  readonly accounts: Pick<AccountTables, 'webhookDeliveries'>;
-  readonly webhookRules: WebhookRules;
-  /** The base URL of the console. */
-  readonly consoleUrl: string;
-}
 
 const access = { within: 'team', least: 'Admin' } as const;
 
@@ -63,7 +52,7 @@ const refusesSettings = {
 };
 
 /** `/api/v2/teams/{id}/webhooks`, and the deliveries of each. */
-export const webhooks: Group<WebhookDeps> = {
+export const webhooks: Group = {
   tag: 'Webhooks',
   description:
     'URLs that receive the events of a team, according to [Standard Webhooks](https://www.standardwebhooks.com). Each event is delivered at least once. Receivers recognise a repetition by its `webhook-id`.',
@@ -74,7 +63,7 @@ export const webhooks: Group<WebhookDeps> = {
       summary: 'List the webhooks of a team',
       query: paging,
       answers: { 200: page(Webhook, 'The oldest webhook comes first.') },
-      handle({ directory, team, query }, { accountStore }: WebhookDeps) {
+      handle({ directory, team, query }, { accountStore }) {
         const waiting = waitingCounts(accountStore);
         const shown = (webhook: StoredWebhook) => showWebhook(webhook, waiting.get(webhook.id) ?? 0);
         return ok(pageOf(ofTeam(directory.webhooks, team.id), query, shown));
@@ -88,10 +77,13 @@ export const webhooks: Group<WebhookDeps> = {
       body: NewWebhook,
       answers: { 201: made(WebhookShownOnce, 'The webhook with its secret.') },
       refuses: { ...refusesSettings, plan_limit: overPlan('free', 'webhooks') },
-      async handle({ directory, team, body }, deps: WebhookDeps) {
-        const { webhook, secret } = await createWebhook(directory, team.id, body, deps.webhookRules);
+      async handle({ directory, team, body }, services) {
+        const { webhook, secret } = await createWebhook(directory, team.id, body, services.webhookRules);
         const shown = formatOf(webhook) === 'standard' ? secret : null;
-        return created(['teams', team.id, 'webhooks', webhook.id], { ...show(deps, webhook), secret: shown });
+        return created(['teams', team.id, 'webhooks', webhook.id], {
+          ...show(services, webhook),
+          secret: shown,
+        });
       },
     }),
     endpoint('GET /teams/:id/webhooks/:webhookId', {
@@ -99,8 +91,8 @@ export const webhooks: Group<WebhookDeps> = {
       operationId: 'getWebhook',
       summary: 'Read a webhook',
       answers: { 200: jsonAnswer(Webhook, 'The webhook.') },
-      handle: ({ directory, team, params }, deps: WebhookDeps) =>
-        ok(show(deps, findWebhook(directory, team.id, params.webhookId))),
+      handle: ({ directory, team, params }, services) =>
+        ok(show(services, findWebhook(directory, team.id, params.webhookId))),
     }),
     endpoint('PATCH /teams/:id/webhooks/:webhookId', {
       access,
@@ -110,9 +102,9 @@ export const webhooks: Group<WebhookDeps> = {
       body: WebhookPatch,
       answers: { 200: jsonAnswer(Webhook, 'The webhook after the change.') },
       refuses: refusesSettings,
-      async handle(call, deps: WebhookDeps) {
+      async handle(call, services) {
         const { directory, body } = call;
-        return ok(show(deps, await patchWebhook(directory, pathOf(call), body, deps.webhookRules)));
+        return ok(show(services, await patchWebhook(directory, pathOf(call), body, services.webhookRules)));
       },
     }),
     endpoint('DELETE /teams/:id/webhooks/:webhookId', {
@@ -129,9 +121,9 @@ export const webhooks: Group<WebhookDeps> = {
       summary: 'Rotate the secret of a webhook',
       description: `For ${overlapHours} hours, deliveries are also signed with the previous secret.`,
       answers: { 200: jsonAnswer(WebhookShownOnce, 'The webhook with its new secret.') },
-      async handle(call, deps: WebhookDeps) {
+      async handle(call, services) {
         const { webhook, secret } = await rotateWebhookSecret(call.directory, pathOf(call));
-        return ok({ ...show(deps, webhook), secret });
+        return ok({ ...show(services, webhook), secret });
       },
     }),
     endpoint('POST /teams/:id/webhooks/:webhookId/test', {
@@ -141,10 +133,13 @@ export const webhooks: Group<WebhookDeps> = {
       description: 'Queues a delivery of the event `webhook.test`.',
       answers: { 201: made(Delivery, 'The delivery. Read it again for its outcome.') },
       refuses: { conflict: disabledWebhook },
-      async handle(call, deps: WebhookDeps) {
+      async handle(call, services) {
         const { teamId, id } = pathOf(call);
         const delivery = await testWebhook(call.directory, { teamId, id });
-        return created(['teams', teamId, 'webhooks', id, 'deliveries', delivery.id], showOne(deps, delivery));
+        return created(
+          ['teams', teamId, 'webhooks', id, 'deliveries', delivery.id],
+          showOne(services, delivery),
+        );
       },
     }),
     endpoint('GET /teams/:id/webhooks/:webhookId/deliveries', {
@@ -154,13 +149,13 @@ export const webhooks: Group<WebhookDeps> = {
       description: `The last ${maxDeliveries} deliveries are kept, for ${keptDays} days after their end.`,
       query: paging,
       answers: { 200: page(Delivery, 'The latest delivery comes first.') },
-      handle({ directory, team, params, query: { limit, cursor } }, deps: WebhookDeps) {
+      handle({ directory, team, params, query: { limit, cursor } }, services) {
         const { id } = findWebhook(directory, team.id, params.webhookId);
         const before = cursor === undefined ? undefined : readCursor(cursor);
-        const found = deliveriesOf(deps.accounts, id, before, limit + 1);
+        const found = deliveriesOf(services.accounts, id, before, limit + 1);
         const items = found.slice(0, limit);
         const nextCursor = found.length > limit ? writeCursor(items.at(-1)!.number) : null;
-        return ok({ items: items.map((delivery) => showOne(deps, delivery)), nextCursor });
+        return ok({ items: items.map((delivery) => showOne(services, delivery)), nextCursor });
       },
     }),
     endpoint('GET /teams/:id/webhooks/:webhookId/deliveries/:deliveryId', {
@@ -168,11 +163,11 @@ export const webhooks: Group<WebhookDeps> = {
       operationId: 'getDelivery',
       summary: 'Read a delivery with its body',
       answers: { 200: jsonAnswer(DeliveryDetail, 'The delivery.') },
-      handle({ directory, team, params: { webhookId, deliveryId } }, deps: WebhookDeps) {
+      handle({ directory, team, params: { webhookId, deliveryId } }, services) {
         const webhook = findWebhook(directory, team.id, webhookId);
-        const delivery = mustExist('delivery', findDelivery(deps.accountStore, webhook.id, deliveryId));
-        const body = delivery.sent ?? bodyOf(webhook, delivery, deps.consoleUrl);
-        return ok({ ...showOne(deps, delivery), body });
+        const delivery = mustExist('delivery', findDelivery(services.accountStore, webhook.id, deliveryId));
+        const body = delivery.sent ?? bodyOf(webhook, delivery, services.consoleUrl);
+        return ok({ ...showOne(services, delivery), body });
       },
     }),
     endpoint('POST /teams/:id/webhooks/:webhookId/deliveries/:deliveryId/redeliver', {
@@ -182,8 +177,8 @@ export const webhooks: Group<WebhookDeps> = {
       description: 'It keeps its id. Failed attempts are retried as for a new delivery.',
       answers: { 200: jsonAnswer(Delivery, 'The pending delivery.') },
       refuses: { conflict: disabledWebhook },
-      async handle(call, deps: WebhookDeps) {
-        return ok(showOne(deps, await redeliver(call.directory, pathOf(call), call.params.deliveryId)));
+      async handle(call, services) {
+        return ok(showOne(services, await redeliver(call.directory, pathOf(call), call.params.deliveryId)));
       },
     }),
   ],
@@ -198,11 +193,11 @@ function pathOf({ team, params }: OfWebhook): WebhookPath {
   return { teamId: team.id, id: params.webhookId };
 }
 
-function show({ accountStore }: WebhookDeps, webhook: StoredWebhook) {
+function show({ accountStore }: Services, webhook: StoredWebhook) {
   return showWebhook(webhook, waitingOf(accountStore, webhook.id).length);
 }
 
-function showOne({ accountStore }: WebhookDeps, delivery: WebhookDelivery) {
+function showOne({ accountStore }: Services, delivery: WebhookDelivery) {
   const turn = accountStore.get('webhookTurns', deliveryKey(delivery.webhookId, delivery.number));
   return showDelivery(delivery, turn?.due);
 }

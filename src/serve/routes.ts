@@ -2,14 +2,12 @@ import { version } from '../../package.json' with { type: 'json' };
 import { resetLinkMs } from '../accounts/invitations.ts';
 import { accountEndpoints, authDescription, cannotAnswer, metadata, pageTokens } from '../auth/auth-host.ts';
 import type { PageServices } from '../auth/browser/forms/posted-form.ts';
-import { invitationUrl } from '../auth/browser/invitation-page.ts';
 import { ConsoleCallers } from '../auth/console-session.ts';
 import { discoveryOfPath } from '../auth/discovery.ts';
 import { provePassword } from '../auth/factors/sign-in.ts';
 import { ClientFailures, clientOrigins } from '../auth/oauth/clients.ts';
 import { DeviceCodes } from '../auth/oauth/device-codes.ts';
 import { tokenInvalidation } from '../auth/oauth/revocation.ts';
-import { endSessionsOf } from '../auth/oauth/sessions.ts';
 import type { TokenTotals } from '../auth/oauth/tokens.ts';
 import {
   createBearer,
@@ -30,8 +28,8 @@ import { whenCurrent } from '../http/when-current.ts';
 import { ImportedParts } from '../ingest/formats/reports/imported-parts.ts';
 import { metricsDocument } from '../ingest/host/metrics-document.ts';
 import { description } from '../management/document.ts';
-import { type ManagementDeps, managementApi } from '../management/management-api.ts';
-import { refusedTokens } from '../management/refused-tokens.ts';
+import { managementApi } from '../management/management-api.ts';
+import type { Services } from '../management/services.ts';
 import { SharedFindings } from '../management/shared-findings.ts';
 import { TeamFigures } from '../management/team-figures.ts';
 import { RecentChanges } from '../reports/activity/recent-changes.ts';
@@ -124,7 +122,7 @@ function apiRoutes(
   const { accountStore, bundle } = core;
   const managed = [
     ...routesFrom([tokenInvalidation], tokens),
-    ...routesFrom(managementApi, managementDeps(core, tokens, status)),
+    ...routesFrom(managementApi, servicesOf(core, tokens, status)),
   ];
   return [
     ...routesFrom([description], tokens),
@@ -149,10 +147,11 @@ function caughtUp({ front }: Core, routes: readonly Route[]): readonly Route[] {
   }));
 }
 
-function managementDeps(core: Core, tokens: TokenParts, status: ServiceStatus): ManagementDeps {
+function servicesOf(core: Core, tokens: TokenParts, status: ServiceStatus): Services {
   const { config, accounts, directory, usage, reports, passwords, clock, retention, instances } = core;
-  const { exposureDays, staleAfter, plans } = config;
-  const freshen: ManagementDeps['freshen'] = (people) => core.usageStore.freshen(people);
+  const { exposureDays, plans } = config;
+  const staleAfterMs = config.staleAfter * 86_400_000;
+  const freshen: Services['freshen'] = (people) => core.usageStore.freshen(people);
   return {
     directory,
     accountStore: core.accountStore,
@@ -161,11 +160,10 @@ function managementDeps(core: Core, tokens: TokenParts, status: ServiceStatus): 
     reports,
     retention,
     exposureDays,
-    staleAfter,
+    staleAfterMs,
     plans,
     limits: config,
     consoleUrl: tokens.audience,
-    trustRules: { allowPrivate: config.issuerAllowPrivate },
     webhookRules: { allowPrivate: config.webhookAllowPrivate },
     providers: core.providers,
     issuers: core.issuers,
@@ -173,25 +171,21 @@ function managementDeps(core: Core, tokens: TokenParts, status: ServiceStatus): 
     issuerRules: { allowPrivate: config.issuerAllowPrivate },
     authenticate: createBearer(tokens, (request) => tokens.console.claimsOf(request)),
     latestUnattributed: core.counting.ledger.latestUnattributed,
-    refusedTokens: () => refusedTokens(usage, clock.now()),
     status: () => status.now(),
     freshen,
     isStillValid: (claims, draft) => isStillValid(tokens, claims, draft),
     authTimeOf: ({ sid = '' }) => core.accountStore.get('sessions', sid)?.authTime,
     rates: core.apiRates,
-    digestOf: ({ number }, identity) => instances.digestOf(number, identity),
+    instances,
     overviews: new SharedResults(clock),
     recentChanges: new RecentChanges(accounts),
     teamFigures: new TeamFigures({ reports, freshen, clock }),
-    findings: new SharedFindings({ directory, reports, freshen, staleAfterMs: staleAfter * 86_400_000 }),
+    findings: new SharedFindings({ directory, reports, freshen, staleAfterMs }),
     imports: new ImportedParts({ ...core.counting, retention, usageStore: core.usageStore }),
     sights: new SharedSights(reports, freshen),
-    forget: (application, identity) => instances.forget(application, identity),
-    hashPassword: (password, caller) => passwords.hash(password, core.randomBytes, caller),
+    passwords,
     provePassword: (...sent) => provePassword(tokens, ...sent),
-    endSessions: (draft, userId) => endSessionsOf({ clock }, draft, userId),
     lifetimes: { invitation: config.invitationTtl * 1000, 'reset-link': resetLinkMs },
-    linkUrl: (token) => invitationUrl(tokens.issuer, token),
   };
 }
 

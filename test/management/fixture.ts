@@ -1,10 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import type { AccountDraft } from '../../src/accounts/account-draft.ts';
+import type { PasswordPool } from '../../src/accounts/password-pool.ts';
 import { verifyPassword } from '../../src/accounts/passwords.ts';
 import { createTeam } from '../../src/accounts/teams.ts';
 import { ConsoleCallers } from '../../src/auth/console-session.ts';
 import { provePassword } from '../../src/auth/factors/sign-in.ts';
-import { endSessionsOf } from '../../src/auth/oauth/sessions.ts';
 import { type AccessClaims, issueAccessToken } from '../../src/auth/oauth/tokens.ts';
 import { createBearer, isStillValid } from '../../src/auth/oauth/validation.ts';
 import type { Role } from '../../src/contract/roles.ts';
@@ -13,26 +12,13 @@ import { createRouter } from '../../src/http/router.ts';
 import type { Dispatch } from '../../src/http/types.ts';
 import { KeyedLimits } from '../../src/ingest/admission/rate-limits.ts';
 import { LatestUnattributed } from '../../src/ingest/ledger/ledger.ts';
-import { apiKeys } from '../../src/management/api-keys.ts';
-import { applications } from '../../src/management/applications.ts';
-import { audit } from '../../src/management/audit.ts';
-import { clients } from '../../src/management/clients.ts';
-import { environments } from '../../src/management/environments.ts';
-import { keys } from '../../src/management/keys.ts';
-import { members } from '../../src/management/members.ts';
-import { passkeys } from '../../src/management/passkeys.ts';
-import { preferences } from '../../src/management/preferences.ts';
-import { resetLinks } from '../../src/management/reset-links.ts';
-import { deletions, unattributed } from '../../src/management/service.ts';
-import { sessions } from '../../src/management/sessions.ts';
-import { teams } from '../../src/management/teams.ts';
-import { totp } from '../../src/management/totp.ts';
-import { users } from '../../src/management/users.ts';
-import { views } from '../../src/management/views.ts';
+import { managementApi } from '../../src/management/management-api.ts';
+import type { Services } from '../../src/management/services.ts';
 import { loadConfig } from '../../src/serve/config/config.ts';
 import type { ApiKey, User } from '../../src/storage/lmdb/records.ts';
 import { type Answer, type AuthFixture, openAuthFixture, type RequestDeps } from '../auth/fixture.ts';
 import { cheapHash } from '../support/cheap-hash.ts';
+import { temporaryUsage } from '../support/temporary-usage.ts';
 import { send } from './support/documented-send.ts';
 
 export const dayMs = 24 * 3_600_000;
@@ -78,48 +64,33 @@ export async function openManageFixture(rate = 0, plans: 'fixed' | 'open' = 'ope
     accountStore: fixture.accountStore,
     accounts: fixture.store,
   };
-  const passwords = {
+  const hashed: string[] = [];
+  const passwords: PasswordPool = {
     checkRoom: () => {},
-    hash: cheapHash,
+    hash(password, randomBytes, caller) {
+      hashed.push(caller);
+      return cheapHash(password, randomBytes);
+    },
     verify: verifyPassword,
     close: async () => {},
   };
-  const hashed: string[] = [];
   const signIn = {
-    hashPassword: (password: string, caller: string) => {
-      hashed.push(caller);
-      return passwords.hash(password, randomBytes);
-    },
+    passwords,
     provePassword: (...sent: [User, string, string]) => provePassword({ ...settings, passwords }, ...sent),
-    endSessions: (draft: AccountDraft, userId: string) => endSessionsOf(settings, draft, userId),
     lifetimes: { invitation: 7 * dayMs, 'reset-link': dayMs },
-    linkUrl: (token: string) => `https://auth.example/connect/invitation#${token}`,
+    authUrl: 'https://auth.example',
   };
-  const groups = [
-    audit,
-    deletions,
-    applications,
-    environments,
-    views,
-    keys,
-    teams,
-    members,
-    apiKeys,
-    clients,
-    users,
-    resetLinks,
-    passkeys,
-    preferences,
-    totp,
-    sessions,
-    unattributed,
-  ];
   const defaults = loadConfig({ argv: [], env: {}, readFile: () => '{}' });
   const latestUnattributed = new LatestUnattributed();
-  const trustRules = { allowPrivate: false };
-  const shown = { latestUnattributed, refusedTokens: () => [] };
-  const deps = { ...parts, ...signIn, plans, limits: defaults, ...shown, trustRules };
-  const dispatch = createRouter(routesFrom(groups, deps));
+  const issuerRules = { allowPrivate: false };
+  const services = {
+    ...{ ...parts, ...signIn, plans, limits: defaults, latestUnattributed, issuerRules },
+    /** Few tests need it. */
+    get store() {
+      return temporaryUsage();
+    },
+  };
+  const dispatch = createRouter(routesFrom(managementApi, services as unknown as Services));
   const other = await createTeam(directory, 'Other');
 
   const tokenOf = async (role: Role, teamId: string) => issueFor((await addClient(role, teamId)).apiKey);

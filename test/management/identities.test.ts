@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { routesFrom } from '../../src/http/endpoint.ts';
 import { createRouter } from '../../src/http/router.ts';
 import { identities } from '../../src/management/identities.ts';
+import type { Services } from '../../src/management/services.ts';
 import { send } from '../auth/fixture.ts';
 import { postJson, token, usage } from '../support/binary.ts';
 import { opened } from '../support/opened.ts';
@@ -187,18 +188,15 @@ test('packets that arrive while a person is being forgotten do not restore the p
 
 test('members read exposures, Admins forget identities, and other teams are refused', async () => {
   const fixture = await openManageFixture();
-  const { clock, application, tokens } = fixture;
+  const { application, tokens } = fixture;
   const store = temporaryUsage();
   const forgotten: string[] = [];
-  const routes = routesFrom([identities], {
-    ...callerDeps(fixture),
-    store,
-    clock,
-    exposureDays: 30,
+  const instances: Services['instances'] = {
     digestOf: () => Buffer.alloc(16),
     forget: async ({ id }, identity) => void forgotten.push(`${id}/${identity}`),
-  });
-  const dispatch = createRouter(routes);
+  };
+  const services = { ...callerDeps(fixture), store, exposureDays: 30, instances };
+  const dispatch = createRouter(routesFrom([identities], services as unknown as Services));
   const path = `/api/v2/applications/${application.id}/identities/ann%2F1`;
   const shown = `${path}/exposures?environment=Production`;
   const statusOf = async (method: string, target: string, access?: string) => {

@@ -3,13 +3,8 @@ import { routesFrom } from '../../src/http/endpoint.ts';
 import { createRouter } from '../../src/http/router.ts';
 import { addPacket } from '../../src/ingest/formats/telemetry/add-packet.ts';
 import { checkPacket } from '../../src/ingest/formats/telemetry/packet.ts';
-import { cleanup } from '../../src/management/cleanup.ts';
-import { codeScans } from '../../src/management/code-scans.ts';
-import { featureVerdict } from '../../src/management/feature-verdict.ts';
-import { featureNotes, features } from '../../src/management/features.ts';
-import { metrics } from '../../src/management/metrics.ts';
-import { prometheus } from '../../src/management/prometheus.ts';
-import { reports } from '../../src/management/reports.ts';
+import { managementApi } from '../../src/management/management-api.ts';
+import type { Services } from '../../src/management/services.ts';
 import { createReports } from '../../src/reports/make-report.ts';
 import type { ReportPool } from '../../src/reports/report-pool.ts';
 import { SharedSights } from '../../src/reports/shared-sights.ts';
@@ -50,21 +45,15 @@ export async function openRegistry(): Promise<Registry> {
   const { write } = createAggregator(store);
   const dictionary = new SeriesDictionary(store, { features: 3, variants: 64, metrics: 2 });
   const pool = reportsInThisThread(store);
-  const parts = {
+  const services = {
     ...callerDeps(fixture),
     reports: pool,
     sights: new SharedSights(pool),
-    clock,
-    staleAfter: 30,
+    staleAfterMs: 30 * dayMs,
     accounts: fixture.store,
     retention: { minutesMs: dayMs, hoursMs: 9 * dayMs, daysMs: 99 * dayMs },
   };
-  const dispatch = createRouter(
-    routesFrom(
-      [features, featureNotes, featureVerdict, codeScans, cleanup, metrics, reports, prometheus],
-      parts,
-    ),
-  );
+  const dispatch = createRouter(routesFrom(managementApi, services as unknown as Services));
   const { clientId: sub } = (await fixture.addClient('User')).apiKey;
   const claims = { sub, client_id: sub, scope: 'openid flagmeter', team: [team.id], primaryTeam: team.id };
   const ask: Registry['ask'] = async (method, path, body, headers = {}) => {

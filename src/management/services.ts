@@ -1,0 +1,80 @@
+import type { AccountDraft } from '../accounts/account-draft.ts';
+import type { Directory } from '../accounts/directory.ts';
+import type { IssuerRules } from '../accounts/identity-providers.ts';
+import type { LinkLifetimes } from '../accounts/invitations.ts';
+import type { PasswordPool } from '../accounts/password-pool.ts';
+import type { AccountStore } from '../accounts/store/account-store.ts';
+import type { Authenticate } from '../auth/oauth/validation.ts';
+import type { Issuers } from '../auth/sso/issuers.ts';
+import type { Providers } from '../auth/sso/providers.ts';
+import type { Shown } from '../contract/shapes/fields.ts';
+import type { ServiceStatus } from '../contract/shapes/status.ts';
+import type { KeyedLimits } from '../ingest/admission/rate-limits.ts';
+import type { Instances } from '../ingest/formats/identities/instances.ts';
+import type { ImportedParts } from '../ingest/formats/reports/imported-parts.ts';
+import type { LatestUnattributed } from '../ingest/ledger/ledger.ts';
+import type { RecentChanges } from '../reports/activity/recent-changes.ts';
+import type { ReportPool } from '../reports/report-pool.ts';
+import type { SharedResults } from '../reports/shared-results.ts';
+import type { SharedSights } from '../reports/shared-sights.ts';
+import type { FreshnessDeps } from '../reports/usage/freshness.ts';
+import type { AccountTables } from '../storage/lmdb/accounts.ts';
+import type { Retention } from '../storage/lmdb/blocks.ts';
+import type { User } from '../storage/lmdb/records.ts';
+import type { UsageTables } from '../storage/lmdb/usage.ts';
+import type { WebhookRules } from '../webhooks/webhooks.ts';
+import type { Claims } from './caller.ts';
+import type { SharedFindings } from './shared-findings.ts';
+import type { TeamFigures } from './team-figures.ts';
+
+/** The settings of the service that limit clients. */
+export const limitSettings = [
+  ...(['rate', 'burst', 'apiRate', 'tokenRate', 'maxBody', 'maxReport'] as const),
+  ...(['maxFeatures', 'maxVariants', 'maxMetrics'] as const),
+];
+
+/** What the endpoints of the management API work with. */
+export interface Services extends FreshnessDeps {
+  readonly directory: Directory;
+  readonly accountStore: AccountStore;
+  readonly accounts: AccountTables;
+  readonly store: UsageTables;
+  readonly authenticate: Authenticate;
+  /** Whether an authenticated token is still valid at the time of a change. The body may arrive much later. */
+  readonly isStillValid: (claims: Claims, draft: AccountDraft) => boolean;
+  /** When the user of a token signed in, seconds; `undefined` if the session has ended. */
+  readonly authTimeOf: (claims: Claims) => number | undefined;
+  /** Limits the requests of a client with all its tokens. Keyed by `holderKeyOf`. */
+  readonly rates: KeyedLimits;
+  readonly passwords: Pick<PasswordPool, 'hash'>;
+  /** Whether a password is a user's. Throws after too many guesses. @param address the remote address of the request */
+  provePassword(user: User, password: string, address: string): Promise<boolean>;
+  readonly lifetimes: LinkLifetimes;
+  readonly providers: Providers;
+  readonly issuers: Issuers;
+  readonly issuerRules: IssuerRules;
+  readonly webhookRules: WebhookRules;
+  /** Public URL of the auth host. */
+  readonly authUrl: string;
+  /** The base URL of the console. */
+  readonly consoleUrl: string;
+  /** `fixed`: only the operator of the service can raise a plan, not an Admin. */
+  readonly plans: 'fixed' | 'open';
+  readonly limits: Readonly<Record<(typeof limitSettings)[number], number>>;
+  readonly retention: Retention;
+  /** Retention of exposures, days. */
+  readonly exposureDays: number;
+  /** Time without a packet after which a feature is stale. */
+  readonly staleAfterMs: number;
+  readonly instances: Pick<Instances, 'digestOf' | 'forget'>;
+  readonly imports: ImportedParts;
+  readonly reports: ReportPool;
+  readonly overviews: SharedResults;
+  readonly sights: SharedSights;
+  readonly findings: SharedFindings;
+  readonly teamFigures: TeamFigures;
+  readonly recentChanges: RecentChanges;
+  /** The latest refusals without an application. */
+  readonly latestUnattributed: LatestUnattributed;
+  status(): Shown<ServiceStatus>;
+}

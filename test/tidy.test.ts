@@ -163,8 +163,8 @@ function functions({ path, lines }: Source): { name: string; length: number }[] 
 
 /** Maximum lines of each folder and loose file of `src`. A commit that raises a number says what the lines are for. */
 const most: Readonly<Record<string, number>> = {
-  accounts: 6075,
-  auth: 10409,
+  accounts: 6085,
+  auth: 10414,
   bench: 3026,
   cli: 5709,
   commands: 2354,
@@ -175,9 +175,9 @@ const most: Readonly<Record<string, number>> = {
   http: 4961,
   ingest: 9575,
   'main.ts': 87,
-  management: 6351,
+  management: 6276,
   replication: 10624,
-  reports: 7981,
+  reports: 7971,
   runtime: 1409,
   serve: 4583,
   storage: 14103,

@@ -146,7 +146,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     title: 'to the verifier of its challenge',
   },
   'redirect-uri': {
-    file: 'src/accounts/redirect-uris.ts',
+    file: 'src/accounts/clients.ts',
     text: 'if (registered === uri) return true;',
     without: 'if (uri.startsWith(registered)) return true;',
     test: 'test/auth/authorize/authorize.test.ts',

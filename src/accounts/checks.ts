@@ -1,6 +1,7 @@
 import { ApiError } from '../contract/errors.ts';
 import { changesDirection } from '../contract/escaping.ts';
 import { isName } from '../contract/names.ts';
+import { parseTime } from '../runtime/rfc3339.ts';
 
 /** @throws {ApiError} `invalid_name` if a text cannot be the name of `what` */
 export function checkName(what: string, name: string): void {
@@ -44,3 +45,15 @@ export function mustExist<T>(what: string, thing: T | undefined): T {
 }
 
 export const missing = (what: string) => `There is no such ${what}`;
+
+/** Parses the time in a field of a body to Unix ms; returns `null` for `null`. @throws {ApiError} `invalid_time` */
+export function readTime(field: string, text: string): number;
+export function readTime(field: string, text: string | null): number | null;
+export function readTime(field: string, text: string | null): number | null {
+  if (text === null) return null;
+  const time = parseTime(text);
+  if (time === undefined) throw new ApiError('invalid_time', timeRule(field));
+  return Math.floor(time);
+}
+
+export const timeRule = (field: string) => `Cannot take ${field}: must be a time like 2026-01-31T12:00:00Z`;

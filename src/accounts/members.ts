@@ -6,7 +6,7 @@ import type { AccountDraft } from './account-draft.ts';
 import type { Accounts } from './accounts.ts';
 import { checkLimit, mustExist } from './checks.ts';
 import type { Directory } from './directory.ts';
-import { identitiesOf, removeIdentity } from './linked-identities.ts';
+import { identitiesOf, removeIdentity } from './identity-providers.ts';
 import { dropPasskeys } from './passkeys.ts';
 import { checkPlan } from './plans.ts';
 import { dropPrivateViews } from './views.ts';

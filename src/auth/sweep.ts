@@ -1,5 +1,5 @@
 import { revokeKey } from '../accounts/application-keys.ts';
-import { removeIdentity } from '../accounts/linked-identities.ts';
+import { removeIdentity } from '../accounts/identity-providers.ts';
 import type { AccountStore } from '../accounts/store/account-store.ts';
 import {
   keyAt,

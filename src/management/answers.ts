@@ -1,10 +1,15 @@
-import Type, { type TSchema } from 'typebox';
+import type { TSchema } from 'typebox';
+import Type from 'typebox';
 import { ApiError } from '../contract/errors.ts';
 import { orNull, text } from '../contract/shapes/fields.ts';
+import type { ConsolePage } from '../contract/webhook-events.ts';
 import { type Answer, created as createdAt, ok } from '../http/answer.ts';
 import { type DeclaredAnswer, type Header, jsonAnswer, Location } from '../http/endpoint.ts';
 import { entityTag } from '../http/entity-tag.ts';
-import type { Request } from '../http/types.ts';
+import type { Reply, Request } from '../http/types.ts';
+import { timeText } from '../runtime/rfc3339.ts';
+import type { Freshness, PeopleFreshness } from '../storage/commit/usage-store.ts';
+import type { Services } from './services.ts';
 
 /** The answers of the management API: their declarations, and the results of handlers. */
 
@@ -100,4 +105,52 @@ export const changedSince =
 
 function tagOf(thing: object): string {
   return entityTag(JSON.stringify(thing));
+}
+
+/** The headers of reports on several machines. */
+export const freshnessHeaders = {
+  'Flagmeter-Complete-Through': {
+    component: 'CompleteThrough',
+    description:
+      'On several machines: the answer includes everything that any of them accepted before this time. On a single machine: present only if the users of the last seconds are missing from the answer.',
+    schema: { type: 'string', format: 'date-time' },
+  },
+  'Flagmeter-May-Be-Counting': {
+    component: 'MayBeCounting',
+    description:
+      'On several machines: nodes that stopped cleanly, percent-encoded and separated by commas. If one has restarted without reaching PostgreSQL, the answer lacks its latest counts. Absent if there are none.',
+    schema: { type: 'string' },
+  },
+} as const satisfies Record<string, Header>;
+
+/** The freshness as headers; none on a single machine. */
+export function headersOf(fresh: Freshness | undefined): Record<string, string> {
+  if (fresh === undefined) return {};
+  const { completeThrough, mayBeCounting } = fresh;
+  const names = mayBeCounting.map(encodeURIComponent).join(',');
+  return {
+    'flagmeter-complete-through': timeText(completeThrough),
+    ...(names !== '' && { 'flagmeter-may-be-counting': names }),
+  };
+}
+
+/**
+ * Answers once the counts of this node are in the store. The headers report how complete the counts of other nodes are.
+ * @param people how complete the users must be: see `UsageStore.freshen`
+ */
+export async function freshly(
+  { freshen }: Services,
+  people: PeopleFreshness,
+  answer: (call: { readonly fresh: Freshness | undefined }) => Reply | Promise<Reply>,
+): Promise<Reply> {
+  const fresh = await freshen(people);
+  const reply = await answer({ fresh });
+  return fresh === undefined ? reply : { ...reply, headers: { ...reply.headers, ...headersOf(fresh) } };
+}
+
+/** Path and query of a page of the console, below its base URL. */
+export function consolePath({ path, query = {} }: ConsolePage): string {
+  const text = path.map((segment) => `/${encodeURIComponent(segment)}`).join('') || '/';
+  const parameters = new URLSearchParams(query).toString();
+  return parameters === '' ? text : `${text}?${parameters}`;
 }

@@ -2,23 +2,36 @@ import { ofTeam } from '../accounts/accounts.ts';
 import {
   createApiKey,
   deleteApiKey,
+  expiringDays,
+  isUsable,
   otherCredential,
   patchApiKey,
+  previousSecretOf,
   rotateApiKeySecret,
+  scopesOf,
 } from '../accounts/api-keys.ts';
-import { nameRule } from '../accounts/checks.ts';
+import { nameRule, readTime, timeRule } from '../accounts/checks.ts';
+import type { Directory } from '../accounts/directory.ts';
 import { overPlan } from '../accounts/plans.ts';
 import { readPublicKeys } from '../accounts/public-keys.ts';
 import { readTrust } from '../accounts/trusts.ts';
-import { ApiKey, ApiKeyPatch, ApiKeyShownOnce, NewApiKey } from '../contract/shapes/api-key.ts';
+import {
+  ApiKey,
+  ApiKeyPatch,
+  ApiKeyShownOnce,
+  NewApiKey,
+  plainKeySettings,
+} from '../contract/shapes/api-key.ts';
+import { pick } from '../contract/shapes/fields.ts';
 import { ok } from '../http/answer.ts';
 import { jsonAnswer } from '../http/endpoint.ts';
 import { pageOf, paging } from '../http/lists.ts';
+import { timeText } from '../runtime/rfc3339.ts';
+import type { PublicKey, Trust } from '../storage/lmdb/auth-records.ts';
+import type { ApiKey as StoredApiKey } from '../storage/lmdb/records.ts';
 import { created, done, made, page } from './answers.ts';
 import { endpoint, type Group } from './endpoint.ts';
-import { readTime, timeRule } from './entered-time.ts';
 import type { Services } from './services.ts';
-import { showApiKey } from './show-api-key.ts';
 
 const access = { within: 'team', least: 'Admin' } as const;
 
@@ -106,4 +119,56 @@ async function entered(
     ...(publicKeys !== undefined && { publicKeys: await readPublicKeys(publicKeys) }),
     ...(trust !== undefined && { trust: await readTrust(trust, allowPrivate) }),
   };
+}
+
+/** An API key in the API. The service does not know its secret. */
+export function showApiKey(directory: Directory, apiKey: StoredApiKey): ApiKey {
+  const { clientId, role, teamId, applications, expiresAt = null, publicKeys, trust, createdAt } = apiKey;
+  const now = directory.clock.now();
+  const used = directory.lastUseOf(apiKey);
+  return {
+    clientId,
+    ...pick(apiKey, plainKeySettings),
+    role,
+    teamId,
+    scopes: [...scopesOf(apiKey)],
+    applications: applications ? [...applications] : null,
+    credential: credentialOf(apiKey),
+    ...(trust !== undefined && { trust: showTrust(trust) }),
+    publicKeys: showKeys(publicKeys),
+    expiresAt: timeText(expiresAt),
+    lastUsedAt: timeText(used?.at ?? null),
+    lastSubject: used?.subject ?? null,
+    previousSecretUntil: timeText(previousSecretOf(apiKey, now)?.until ?? null),
+    warnings: warningsOf(apiKey, now),
+    createdAt: timeText(createdAt),
+  };
+}
+
+function credentialOf({ publicKeys, trust }: StoredApiKey): ApiKey['credential'] {
+  if (trust !== undefined) return 'trust';
+  return publicKeys === undefined ? 'secret' : 'public-keys';
+}
+
+function showTrust({ issuer, audience, subject, claims, publicKeys }: Trust) {
+  return {
+    issuer,
+    audience,
+    subject,
+    ...(claims !== undefined && { claims: Object.fromEntries(claims) }),
+    publicKeys: showKeys(publicKeys),
+  };
+}
+
+function showKeys(keys: readonly PublicKey[] = []) {
+  return keys.map(({ kid, alg }) => ({ kid, alg }));
+}
+
+function warningsOf(apiKey: StoredApiKey, now: number): ApiKey['warnings'] {
+  if (!isUsable(apiKey, now))
+    return [{ code: 'expired', message: 'This API key has expired: change its expiry, or delete it' }];
+  const days = expiringDays(apiKey, now);
+  if (days === undefined) return [];
+  const when = days === 1 ? 'within a day' : `within ${days} days`;
+  return [{ code: 'expiring', message: `This API key expires ${when}: change its expiry, or replace it` }];
 }

@@ -21,9 +21,8 @@ import { jsonAnswer } from '../http/endpoint.ts';
 import { pageOf, paging } from '../http/lists.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import type { Application as StoredApplication } from '../storage/lmdb/records.ts';
-import { checkManages, notInTeam } from './access.ts';
+import { checkManages, notInTeam, visibleTo } from './access.ts';
 import { checkMatch, created, done, made, oneTagged, page, tagged } from './answers.ts';
-import { visibleTo } from './caller.ts';
 import { endpoint, type Group } from './endpoint.ts';
 import { showEnvironment } from './environments.ts';
 

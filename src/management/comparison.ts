@@ -3,13 +3,13 @@ import { intendedThroughout } from '../accounts/feature-settings.ts';
 import { Comparison } from '../contract/shapes/comparison.ts';
 import { pick, text } from '../contract/shapes/fields.ts';
 import { jsonAnswer } from '../http/endpoint.ts';
-import { columnsIn, columnsOf } from '../reports/exports/columns.ts';
+import { columnsIn, columnsOf } from '../reports/exports/row-writer.ts';
 import { tooManyReports } from '../reports/report-pool.ts';
 import { range, readReportRange } from '../reports/usage/report-range.ts';
 import { minutesPerDay } from '../storage/lmdb/blocks.ts';
 import { endpoint, type Group } from './endpoint.ts';
 import { findEnvironment, oneEnvironment } from './environments.ts';
-import { mustBeKnown, unknownFeature } from './feature-detail.ts';
+import { mustBeKnown, unknownFeature } from './features.ts';
 import { answerRows, format, orInRows } from './format.ts';
 
 /** Default length of a comparison. */

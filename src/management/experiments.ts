@@ -1,5 +1,6 @@
 import Type from 'typebox';
-import { sentNameRule } from '../accounts/checks.ts';
+import type { Accounts } from '../accounts/accounts.ts';
+import { readTime, sentNameRule, timeRule } from '../accounts/checks.ts';
 import {
   cannotStop,
   changeExperiment,
@@ -10,10 +11,12 @@ import {
   hasStarted,
   phaseOf,
   planExperiment,
+  plannedDays,
   stopExperiment,
   tooManyExperiments,
 } from '../accounts/experiments.ts';
 import { intendedAt } from '../accounts/feature-settings.ts';
+import { ownersOf } from '../accounts/owners.ts';
 import { overPlan } from '../accounts/plans.ts';
 import { ApiError } from '../contract/errors.ts';
 import {
@@ -24,18 +27,19 @@ import {
   NewExperiment,
   Power,
   plainPlanDefaults,
+  plainPlanSettings,
 } from '../contract/shapes/experiment.ts';
-import { type Shown, text } from '../contract/shapes/fields.ts';
+import { pick, type Shown, text } from '../contract/shapes/fields.ts';
 import { ok } from '../http/answer.ts';
 import { jsonAnswer } from '../http/endpoint.ts';
 import { pageOf, paging } from '../http/lists.ts';
+import { progressText } from '../reports/experiments/experiment-text.ts';
 import { tooManyReports } from '../reports/report-pool.ts';
+import { timeText } from '../runtime/rfc3339.ts';
 import type { Application } from '../storage/lmdb/records.ts';
 import { created, done, made, page } from './answers.ts';
 import { endpoint, type Group } from './endpoint.ts';
-import { readTime, timeRule } from './entered-time.ts';
 import { findEnvironment, oneEnvironment, unknownEnvironment } from './environments.ts';
-import { showExperiment } from './experiment-shown.ts';
 import { amountsOf, reportOf } from './experiment-task.ts';
 import type { Services } from './services.ts';
 
@@ -239,5 +243,50 @@ function entered<Plan extends Partial<Omit<NewExperiment, 'feature'>>>(applicati
   } as Omit<Plan, 'environment' | 'split' | 'startAt' | 'endAt'> & {
     readonly environment: number;
     readonly startAt?: number;
+  };
+}
+
+const dayMs = 86_400_000;
+
+/** An experiment as in the API. @param users of the variant that has the fewest, if they were counted */
+export function showExperiment(
+  accounts: Accounts,
+  application: Application,
+  { feature, experiment }: FoundExperiment,
+  now: number,
+  users?: number,
+): Shown<Experiment> {
+  const { id, split, by, stopped, result } = experiment;
+  const { users: planned, guardrails, ...plan } = pick(experiment, plainPlanSettings);
+  const { from, to } = plannedDays(experiment);
+  const days = to === null ? null : to - from;
+  const end = result?.at ?? now;
+  const day = end < experiment.startAt ? 0 : Math.max(1, Math.floor(end / dayMs) - from + 1);
+  return {
+    id,
+    feature: feature.name,
+    ...plan,
+    by,
+    owners: ownersOf(accounts, application, feature.name, feature).owners,
+    environment:
+      application.environments.find(({ number }) => number === experiment.environment)?.name ?? null,
+    split: split && Object.fromEntries(split),
+    startAt: timeText(experiment.startAt),
+    endAt: timeText(experiment.endAt),
+    users: planned,
+    guardrails,
+    state: phaseOf(experiment, now),
+    progress: {
+      day: days === null ? day : Math.min(day, days),
+      days,
+      users: users ?? null,
+      text: result === undefined ? progressText(experiment, { now, users }) : '',
+    },
+    finishedAt: timeText(result?.at ?? null),
+    stopped: stopped?.reason ?? null,
+    outcome: result?.figures.outcome ?? null,
+    verdict: result?.figures.text ?? null,
+    createdAt: timeText(experiment.createdAt),
+    updatedAt: timeText(experiment.updatedAt),
   };
 }

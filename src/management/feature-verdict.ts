@@ -3,12 +3,12 @@ import { FeatureSplit } from '../contract/shapes/split.ts';
 import { FeatureSenders, Verdict } from '../contract/shapes/verdict.ts';
 import { ok } from '../http/answer.ts';
 import { jsonAnswer } from '../http/endpoint.ts';
-import { columnsIn } from '../reports/exports/columns.ts';
+import { columnsIn } from '../reports/exports/row-writer.ts';
 import { tooManyReports } from '../reports/report-pool.ts';
 import { undeclared } from '../reports/verdicts/verdict-reasons.ts';
 import { endpoint, type Group } from './endpoint.ts';
 import { anyEnvironment, findEnvironment, findEnvironments, oneEnvironment } from './environments.ts';
-import { mustBeKnown, nearestDeclared, stalenessOf, unknownFeature } from './feature-detail.ts';
+import { mustBeKnown, nearestDeclared, stalenessOf, unknownFeature } from './features.ts';
 import { answerRows, format, orInRows } from './format.ts';
 
 const senderColumns = columnsIn(FeatureSenders, 'items');

@@ -6,9 +6,14 @@ import { type Answer, type JsonBytes, ok, Written } from '../http/answer.ts';
 import type { DeclaredAnswer, Headers } from '../http/endpoint.ts';
 import { typeFor } from '../http/negotiation.ts';
 import type { Request } from '../http/types.ts';
-import { type Cell, type Columns, cellsIn } from '../reports/exports/columns.ts';
 import type { ExportName, ExportTask } from '../reports/exports/make-export.ts';
-import { type RowFormat, RowWriter } from '../reports/exports/row-writer.ts';
+import {
+  type Cell,
+  type Columns,
+  cellsIn,
+  type RowFormat,
+  RowWriter,
+} from '../reports/exports/row-writer.ts';
 import type { Made, Reports } from '../reports/make-report.ts';
 import type { ReportPool } from '../reports/report-pool.ts';
 import type { Application } from '../storage/lmdb/records.ts';

@@ -7,7 +7,7 @@ import { type ApplicationMessages, hoursShown } from '../reports/home-report.ts'
 import { tooManyReports } from '../reports/report-pool.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import type { Application } from '../storage/lmdb/records.ts';
-import { visibleTo } from './caller.ts';
+import { visibleTo } from './access.ts';
 import { endpoint, type Group } from './endpoint.ts';
 import { accountFindings, healthOf, incomplete } from './health.ts';
 

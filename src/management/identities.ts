@@ -6,7 +6,7 @@ import { notedHeader, nothingStored } from '../contract/notes.ts';
 import { type Exposure, Exposures } from '../contract/shapes/exposures.ts';
 import { noContent } from '../http/answer.ts';
 import { type Header, jsonAnswer } from '../http/endpoint.ts';
-import { columnsIn } from '../reports/exports/columns.ts';
+import { columnsIn } from '../reports/exports/row-writer.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import { exposuresKey, oldestKept, readExposures } from '../storage/lmdb/exposures.ts';
 import { findProfile } from '../storage/lmdb/instances.ts';

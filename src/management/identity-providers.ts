@@ -3,11 +3,12 @@ import { missing, mustExist, nameRule, tooMany } from '../accounts/checks.ts';
 import {
   createProvider,
   deleteProvider,
+  identitiesOf,
   maxProviders,
   patchProvider,
   targetOf,
+  unlink,
 } from '../accounts/identity-providers.ts';
-import { identitiesOf, unlink } from '../accounts/linked-identities.ts';
 import { passkeysOf } from '../accounts/passkeys.ts';
 import { hasPassword } from '../accounts/passwords.ts';
 import { mayUsePassword, requiredProvider } from '../accounts/sign-in-policy.ts';
@@ -34,7 +35,7 @@ import type { User as StoredUser } from '../storage/lmdb/records.ts';
 import { created, done, made, page } from './answers.ts';
 import { endpoint, type Group } from './endpoint.ts';
 import type { Services } from './services.ts';
-import { checkManagesSignIn } from './user-patch.ts';
+import { checkManagesSignIn } from './users.ts';
 
 const access = { within: 'installation', least: 'Admin' } as const;
 const changing = { ...access, recent: true } as const;

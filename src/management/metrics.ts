@@ -10,7 +10,7 @@ import { jsonAnswer } from '../http/endpoint.ts';
 import { namePage, paging } from '../http/lists.ts';
 import { metricColumns } from '../reports/exports/make-export.ts';
 import { tooManyReports } from '../reports/report-pool.ts';
-import { showMetric } from '../reports/usage/metrics-report.ts';
+import { showMetric } from '../reports/usage/measurements-report.ts';
 import { created, done, made, page } from './answers.ts';
 import { endpoint, type Group } from './endpoint.ts';
 import { answerReport, format, orInRows } from './format.ts';

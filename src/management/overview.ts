@@ -8,18 +8,18 @@ import { type DeclaredAnswer, type Header, jsonAnswer } from '../http/endpoint.t
 import { isTagIn } from '../http/entity-tag.ts';
 import { codingFor } from '../http/negotiation.ts';
 import type { Request } from '../http/types.ts';
-import { columnsIn, columnsOf } from '../reports/exports/columns.ts';
+import { columnsIn, columnsOf } from '../reports/exports/row-writer.ts';
 import { daysOf, overviewRange, readOverviewRange } from '../reports/overview/overview-range.ts';
 import type { OverviewTask } from '../reports/overview/overview-report.ts';
 import { tooManyReports } from '../reports/report-pool.ts';
 import type { PackedJson } from '../reports/shared-results.ts';
 import { range, timeZone } from '../reports/usage/report-range.ts';
 import type { Application } from '../storage/lmdb/records.ts';
+import { freshnessHeaders, headersOf } from './answers.ts';
 import { endpoint, type Group } from './endpoint.ts';
 import { findEnvironment, oneEnvironment } from './environments.ts';
-import { stalenessOf } from './feature-detail.ts';
+import { stalenessOf } from './features.ts';
 import { answerRows, format, orInRows } from './format.ts';
-import { freshnessHeaders, headersOf } from './freshly.ts';
 import { allOwners } from './owned.ts';
 import type { Services } from './services.ts';
 

@@ -6,7 +6,7 @@ import { isMine, type Me } from '../contract/shapes/owned.ts';
 import type { Owner } from '../contract/shapes/owner.ts';
 import type { OwnedNames } from '../reports/verdicts/features-report.ts';
 import type { Application, User } from '../storage/lmdb/records.ts';
-import type { Caller } from './caller.ts';
+import type { Caller } from './access.ts';
 
 /** The owners of all features of an application that have any. */
 export function allOwners(accounts: Accounts, application: Application): ReadonlyMap<string, Owners> {

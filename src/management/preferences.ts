@@ -4,7 +4,7 @@ import { ApiError } from '../contract/errors.ts';
 import { maxColumnPages, Preferences, PreferencesPatch } from '../contract/shapes/preferences.ts';
 import { ok } from '../http/answer.ts';
 import { jsonAnswer } from '../http/endpoint.ts';
-import type { Caller } from './caller.ts';
+import type { Caller } from './access.ts';
 import { endpoint, type Group } from './endpoint.ts';
 
 const usersOnly = 'API keys have no preferences';

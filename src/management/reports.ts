@@ -1,19 +1,36 @@
 import Type from 'typebox';
 import type { Directory } from '../accounts/directory.ts';
 import { ApiError } from '../contract/errors.ts';
-import { text } from '../contract/shapes/fields.ts';
+import { flag, text } from '../contract/shapes/fields.ts';
+import { IngestReport } from '../contract/shapes/ledger.ts';
 import { MeasurementsReport, UsageReport } from '../contract/shapes/reports.ts';
 import { jsonAnswer } from '../http/endpoint.ts';
+import { expositionType } from '../http/exposition.ts';
+import { ledgerColumns } from '../reports/exports/ledger.ts';
 import { measurementColumns } from '../reports/exports/measurements.ts';
 import { usageColumns } from '../reports/exports/usage.ts';
 import { tooManyReports } from '../reports/report-pool.ts';
-import { anyLength, overPoints, readReportRange, reportRange } from '../reports/usage/report-range.ts';
+import { maxShown, monthOf } from '../reports/usage/month-usage.ts';
+import {
+  anyLength,
+  emptyRange,
+  overPoints,
+  range,
+  readReportRange,
+  reportRange,
+} from '../reports/usage/report-range.ts';
 import type { UsageTask } from '../reports/usage/usage-report.ts';
 import type { Retention } from '../storage/lmdb/blocks.ts';
 import type { Application } from '../storage/lmdb/records.ts';
 import { type Call, endpoint, type Group } from './endpoint.ts';
-import { findEnvironment, oneEnvironment } from './environments.ts';
-import { answerReport, format, orInRows, rowsWanted } from './format.ts';
+import {
+  anyEnvironment,
+  findEnvironment,
+  findEnvironments,
+  oneEnvironment,
+  unknownEnvironment,
+} from './environments.ts';
+import { answerReport, format, orInRows, rowsWanted, written } from './format.ts';
 
 const query = { ...oneEnvironment.query, ...reportRange, ...format };
 
@@ -79,7 +96,91 @@ function taskOf(call: Call<'', 'application', typeof query>, retention: Retentio
 }
 
 /** Names of an application's declared gauges. */
-export function gaugesOf({ metricsOf }: Directory, { id }: Application): ReadonlySet<string> {
+function gaugesOf({ metricsOf }: Directory, { id }: Application): ReadonlySet<string> {
   const gauges = [...metricsOf(id).values()].filter(({ kind }) => kind === 'gauge');
   return new Set(gauges.map(({ name }) => name));
 }
+
+/** The ledger keeps hours until it is deleted. */
+const forever = Number.POSITIVE_INFINITY;
+const notRolledUp: Retention = { minutesMs: forever, hoursMs: forever, daysMs: forever };
+
+export const ingest: Group = {
+  tag: 'Ingest',
+  description: 'The ledger: packets and reports of an application, accepted and refused.',
+  endpoints: [
+    endpoint('GET /applications/:id/ingest', {
+      access: { within: 'application', least: 'Viewer' },
+      operationId: 'reportIngest',
+      counted: 'any',
+      summary: 'Report accepted and refused messages by sender and reason',
+      description:
+        'Without `to` the report ends now; without `from` it is a day long. A refused request appears within a second. CSV and NDJSON have separate rows for each hour.',
+      query: {
+        environment: Type.Optional(text('Only this environment.')),
+        unnamed: Type.Optional(
+          flag(
+            'With `environment`: also list mint requests, and messages that named no existing environment.',
+          ),
+        ),
+        ...range,
+        ...format,
+      },
+      answers: { 200: orInRows(jsonAnswer(IngestReport, 'The report.'), ledgerColumns) },
+      refuses: { invalid_query: emptyRange, unknown_environment: unknownEnvironment },
+      handle(call, { reports }) {
+        const { directory, application, query } = call;
+        const { number, environments, revokedKeys = [] } = application;
+        const { environment: name, unnamed = false } = query;
+        const only = name === undefined ? undefined : findEnvironment(environments, name);
+        const now = directory.clock.now();
+        const inHours = { ...query, step: 'hour' } as const;
+        const { from, to } = readReportRange(inHours, now, notRolledUp, rowsWanted(call) && anyLength);
+        const hours = { from: Math.floor(from / 60), to: Math.ceil(to / 60) };
+        const keys = [...revokedKeys, ...directory.keysOf(application.id)].map(
+          ({ id, name }) => [id, name] as const,
+        );
+        const task = { application: { number, environments }, only, unnamed, hours, keys };
+        return answerReport(call, reports, 'ledger', task);
+      },
+    }),
+  ],
+};
+
+const example = `# HELP flagmeter_feature_checks_total Checks of a variant. Reset at the start of each month (UTC).
+# TYPE flagmeter_feature_checks_total counter
+flagmeter_feature_checks_total{environment="Production",feature="checkout",variant="on"} 5
+`;
+
+/** `/api/v2/applications/{id}/prometheus`. */
+export const prometheus: Group = {
+  tag: 'Prometheus',
+  description: 'Usage in the text format of Prometheus.',
+  endpoints: [
+    endpoint('GET /applications/:id/prometheus', {
+      access: { within: 'application', least: 'Viewer' },
+      operationId: 'scrapeUsage',
+      counted: 'any',
+      summary: 'Scrape the usage of an application',
+      description: `Counters are reset at the start of each month (UTC). The answer has at most ${maxShown.features} variants and ${maxShown.metrics} metrics, the largest ones.
+\`flagmeter_series_left_out\` is the number of the others.`,
+      query: anyEnvironment.query,
+      answers: {
+        200: {
+          description: 'The metrics.',
+          headers: {},
+          content: { [expositionType]: { schema: { type: 'string' }, example } },
+        },
+      },
+      refuses: { ...anyEnvironment.refuses, backpressure: tooManyReports },
+      async handle({ directory, application, query }, { reports, retention }) {
+        const { teamId } = application;
+        const environments = findEnvironments(application.environments, query.environment);
+        const now = directory.clock.now();
+        const range = readReportRange({ from: monthOf(now), step: 'day' }, now, retention);
+        const task = { environments, gauges: gaugesOf(directory, application), range };
+        return written(expositionType, await reports.make(teamId, 'prometheus', task));
+      },
+    }),
+  ],
+};

@@ -8,10 +8,11 @@ import { ok } from '../http/answer.ts';
 import { jsonAnswer } from '../http/endpoint.ts';
 import { tooManyReports } from '../reports/report-pool.ts';
 import type { Application } from '../storage/lmdb/records.ts';
-import { byTeam, type Caller, visibleTo } from './caller.ts';
-import { consolePath } from './console-path.ts';
+import { type Caller, visibleTo } from './access.ts';
+import { consolePath } from './answers.ts';
 import { endpoint, type Group } from './endpoint.ts';
 import type { Services } from './services.ts';
+import { byTeam } from './team-figures.ts';
 
 const maxText = 200;
 const limits = { usual: 20, most: 100 };

@@ -13,7 +13,7 @@ import type { KeyedLimits } from '../ingest/admission/rate-limits.ts';
 import type { Instances } from '../ingest/formats/identities/instances.ts';
 import type { ImportedParts } from '../ingest/formats/reports/imported-parts.ts';
 import type { LatestUnattributed } from '../ingest/ledger/ledger.ts';
-import type { RecentChanges } from '../reports/activity/recent-changes.ts';
+import type { RecentChanges } from '../reports/activity/change-facts.ts';
 import type { ReportPool } from '../reports/report-pool.ts';
 import type { SharedResults } from '../reports/shared-results.ts';
 import type { SharedSights } from '../reports/shared-sights.ts';
@@ -23,7 +23,6 @@ import type { Retention } from '../storage/lmdb/blocks.ts';
 import type { User } from '../storage/lmdb/records.ts';
 import type { UsageTables } from '../storage/lmdb/usage.ts';
 import type { WebhookRules } from '../webhooks/webhooks.ts';
-import type { Claims } from './caller.ts';
 import type { SharedFindings } from './shared-findings.ts';
 import type { TeamFigures } from './team-figures.ts';
 
@@ -32,6 +31,9 @@ export const limitSettings = [
   ...(['rate', 'burst', 'apiRate', 'tokenRate', 'maxBody', 'maxReport'] as const),
   ...(['maxFeatures', 'maxVariants', 'maxMetrics'] as const),
 ];
+
+/** The claims of an access token. */
+export type Claims = Awaited<ReturnType<Authenticate>>;
 
 /** What the endpoints of the management API work with. */
 export interface Services extends FreshnessDeps {

@@ -11,8 +11,8 @@ import { jsonAnswer } from '../http/endpoint.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import type { Session } from '../storage/lmdb/auth-records.ts';
 import type { OAuthClient, User } from '../storage/lmdb/records.ts';
+import type { Caller } from './access.ts';
 import { done } from './answers.ts';
-import type { Caller } from './caller.ts';
 import { type Call, endpoint, type Group } from './endpoint.ts';
 import type { Services } from './services.ts';
 

@@ -3,7 +3,6 @@ import type { ReportPool } from '../reports/report-pool.ts';
 import type { FreshnessDeps } from '../reports/usage/freshness.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Application } from '../storage/lmdb/records.ts';
-import { byTeam } from './caller.ts';
 
 type Messages = ReadonlyMap<string, ApplicationMessages>;
 
@@ -55,4 +54,15 @@ export class TeamFigures {
     const read = await reports.make(team, 'home', task);
     return new Map(applications.map(({ id }, index) => [id, read[index]!]));
   }
+}
+
+/** The applications of each team. Reports of teams take turns. */
+export function byTeam(applications: readonly Application[]): ReadonlyMap<string, readonly Application[]> {
+  const teams = new Map<string, Application[]>();
+  for (const application of applications) {
+    const own = teams.get(application.teamId) ?? [];
+    teams.set(application.teamId, own);
+    own.push(application);
+  }
+  return teams;
 }

@@ -1,6 +1,6 @@
 import type { Accounts } from '../accounts/accounts.ts';
 import { mustExist, nameRule } from '../accounts/checks.ts';
-import { adminsOf } from '../accounts/members.ts';
+import { adminsOf, findMember, lastAdmin, membersOf, putMember, removeMember } from '../accounts/members.ts';
 import { isMore, overPlan, usualPlan } from '../accounts/plans.ts';
 import {
   countsOf,
@@ -15,7 +15,8 @@ import { settings } from '../contract/config-schema.ts';
 import { ApiError } from '../contract/errors.ts';
 import { limits, type Plan } from '../contract/plans.ts';
 import { type Allowance, kinds, NewTeam, Team, TeamLimits, TeamPatch } from '../contract/shapes/team.ts';
-import { ok } from '../http/answer.ts';
+import { Member, MemberPut } from '../contract/shapes/user.ts';
+import { noContent, ok } from '../http/answer.ts';
 import { jsonAnswer } from '../http/endpoint.ts';
 import { pageOf, paging } from '../http/lists.ts';
 import { timeText } from '../runtime/rfc3339.ts';
@@ -24,6 +25,7 @@ import { checkManages } from './access.ts';
 import { checkMatch, created, done, made, oneTagged, page, tagged } from './answers.ts';
 import { type Call, endpoint, type Group } from './endpoint.ts';
 import { limitSettings, type Services } from './services.ts';
+import { ownRole, showMember } from './users.ts';
 
 const teamLimits = endpoint('GET /teams/:id/limits', {
   access: { within: 'team', least: 'Viewer' },
@@ -164,3 +166,74 @@ function foundersOf(accounts: Accounts, { id, primaryTeam }: Call['caller']): re
   if (admins.length > 0) return admins;
   throw new ApiError('conflict', noFounder);
 }
+
+const onlyTeam = 'This is your only team, and a user without a team is deleted. Another Admin can remove you';
+
+export const members: Group = {
+  tag: 'Members',
+  description: 'The users in a team.',
+  endpoints: [
+    endpoint('GET /teams/:id/members', {
+      access: { within: 'team', least: 'Viewer' },
+      operationId: 'listMembers',
+      summary: 'List the members of a team',
+      query: paging,
+      answers: { 200: page(Member, 'The oldest user comes first.') },
+      handle: ({ directory, caller, team, query }) =>
+        ok(pageOf(membersOf(directory, team.id), query, (user) => showMember(user, caller, team.id))),
+    }),
+    endpoint('GET /teams/:id/members/:userId', {
+      access: { within: 'team', least: 'Viewer' },
+      operationId: 'getMember',
+      summary: 'Read a member',
+      answers: { 200: jsonAnswer(Member, 'The member.') },
+      handle: ({ directory, caller, team, params }) =>
+        ok(showMember(findMember(directory, team.id, params.userId), caller, team.id)),
+    }),
+    endpoint('PUT /teams/:id/members/:userId', {
+      access: { within: 'team', least: 'Admin', recent: true },
+      operationId: 'addMember',
+      summary: 'Add a user to a team, or change the role of a member',
+      description: 'You can add a user if you are an Admin of another of their teams. The body may be empty.',
+      body: MemberPut,
+      bodyOptional: true,
+      answers: {
+        200: jsonAnswer(Member, 'The user already was a member.'),
+        201: made(Member, 'The user is a member now.'),
+      },
+      refuses: { plan_limit: overPlan('free', 'members'), conflict: lastAdmin('Shop') },
+      async handle({ directory, caller, callerIn, team, params: { userId }, body: { role } }) {
+        // An Admin must not take over users of other teams.
+        const ofKnown = directory.under({
+          check(draft) {
+            checkManages('user', draft, userId, callerIn(draft));
+            const own = userId === caller.id ? callerIn(draft).roleIn(team.id) : role;
+            if (role !== undefined && role !== own) throw new ApiError('forbidden', ownRole);
+          },
+        });
+        const { user, added } = await putMember(ofKnown, team.id, userId, role);
+        const shown = showMember(user, caller, team.id);
+        return added ? created(['teams', team.id, 'members', userId], shown) : ok(shown);
+      },
+    }),
+    endpoint('DELETE /teams/:id/members/:userId', {
+      access: { within: 'team', least: 'Admin', recent: true },
+      operationId: 'removeMember',
+      summary: 'Remove a user from a team',
+      description: 'A user without another team is deleted.',
+      answers: { 204: done('The user is no longer a member.') },
+      refuses: { conflict: onlyTeam },
+      async handle({ directory, caller, team, params }) {
+        const { userId } = params;
+        const withoutSelf = directory.under({
+          check(draft) {
+            const { id, teams } = findMember(draft, team.id, userId);
+            if (id === caller.id && teams.length === 1) throw new ApiError('conflict', onlyTeam);
+          },
+        });
+        await removeMember(withoutSelf, team.id, userId);
+        return noContent;
+      },
+    }),
+  ],
+};

@@ -1,31 +1,50 @@
+import type { AccountDraft } from '../accounts/account-draft.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import { missing, mustExist, nameRule } from '../accounts/checks.ts';
 import type { Directory } from '../accounts/directory.ts';
-import { newLink } from '../accounts/invitations.ts';
+import {
+  draftLink,
+  invitationOf,
+  type NewLink,
+  newLink,
+  noLink,
+  purposeFor,
+  withdrawLink,
+} from '../accounts/invitations.ts';
 import { tooManyPasswords } from '../accounts/password-pool.ts';
-import { noPasswordHash, temporary } from '../accounts/passwords.ts';
+import { hasPassword, noPasswordHash, temporary, withoutPassword } from '../accounts/passwords.ts';
 import { overPlan } from '../accounts/plans.ts';
 import {
   checkNewUser,
   checkPassword,
+  checkUserPatch,
   createUser,
   deleteUser,
+  draftUserPatch,
   emailTaken,
   type NewUser as NewUserRecord,
+  primaryTeamNotOwn,
 } from '../accounts/users.ts';
+import { invitationUrl } from '../auth/browser/invitation-page.ts';
+import { endSessionsOf } from '../auth/oauth/sessions.ts';
 import { ApiError } from '../contract/errors.ts';
-import { NewUser, User, UserPatch, UserShownOnce } from '../contract/shapes/user.ts';
-import { noContent, ok } from '../http/answer.ts';
+import { roleIn, teamRolesOf } from '../contract/roles.ts';
+import { pick } from '../contract/shapes/fields.ts';
+import {
+  InvitationShownOnce,
+  type InvitationShownOnce as Issued,
+  NewResetLink,
+} from '../contract/shapes/invitation.ts';
+import { type Member, NewUser, User, UserPatch, UserShownOnce } from '../contract/shapes/user.ts';
+import { type Answer, noContent, ok } from '../http/answer.ts';
 import { jsonAnswer } from '../http/endpoint.ts';
 import { pageOf, paging } from '../http/lists.ts';
-import { checkManages, notInTeam } from './access.ts';
-import { created, done, EntityTagOfUser, made, oneTagged, page, tagged } from './answers.ts';
-import type { Caller } from './caller.ts';
-import { endpoint, type Group } from './endpoint.ts';
-import { showNewLink } from './reset-links.ts';
+import { timeText } from '../runtime/rfc3339.ts';
+import type { ApiKey, User as StoredUser } from '../storage/lmdb/records.ts';
+import { type Caller, checkManages, notInTeam } from './access.ts';
+import { checkMatch, created, done, EntityTagOfUser, made, oneTagged, page, tagged } from './answers.ts';
+import { type Call, endpoint, type Group } from './endpoint.ts';
 import type { Services } from './services.ts';
-import { showAsUser, showUser } from './show-user.ts';
-import { checkManagesAllOf, patchUserFor } from './user-patch.ts';
 
 const self = 'You cannot delete yourself; another Admin can';
 
@@ -146,4 +165,254 @@ async function invite(
 /** @throws {ApiError} `not_found`, `not_in_team`, `forbidden` */
 function checkManagesTeams(accounts: Accounts, caller: Caller, teams: readonly string[]): void {
   for (const team of teams) checkManages('team', accounts, team, caller);
+}
+
+type Patch = UserPatch;
+type Changes = Omit<Patch, 'currentPassword'>;
+type PatchCall = Call<'/users/:id', 'user', Record<never, never>, typeof UserPatch>;
+
+/**
+ * Changes the given fields. All users may change their own name, primary team and, with their current password, password.
+ * Admins may also change their own e-mail address and the name of others. To change other fields of others, they must be in
+ * all of their teams. A new password signs the user out everywhere.
+ */
+async function patchUserFor(
+  services: Services,
+  { directory, caller, callerIn, checkRecent, user: seen, request, body: patch }: PatchCall,
+): Promise<Answer<200, User, 'etag'>> {
+  const known = mustExist('user', directory.users.get(seen.id));
+  checkFirst({ directory, caller, user: known, request }, patch);
+  if (known.id !== caller.id && fieldsChanged(known, patch).some((field) => guarded.has(field)))
+    checkRecent();
+  const proof = await proofOf(services, { caller, user: seen, request }, patch);
+  const { password } = patch;
+  const hash =
+    password === undefined
+      ? undefined
+      : await services.passwords.hash(password, directory.randomBytes, caller.id);
+  const { patched, changer } = await directory.change((draft) => {
+    const changer = callerIn(draft);
+    const user = mustExist('user', draft.users.get(seen.id));
+    const { password: _, ...changes } = changesFor(changer, user, patch);
+    if (needsProof(changer, user, patch) && proof !== user.passwordHash) {
+      throw new ApiError(
+        'conflict',
+        'The user was changed concurrently. Read the user again, then apply your change',
+      );
+    }
+    checkMatch(request, showUser(user, changer));
+    if (hash !== undefined) endSessionsOf(directory, draft, user.id);
+    const full = hash === undefined ? changes : { ...changes, passwordHash: hash };
+    return {
+      patched: draftUserPatch(draft, user, full, directory.clock.now(), { factors: ['password'] }),
+      changer,
+    };
+  });
+  return tagged(showUser(patched, changer));
+}
+
+/** The fields of a patch that differ from the user. @throws {ApiError} `forbidden`, `invalid_body` */
+function changesFor(caller: Caller, user: StoredUser, { currentPassword: _, ...patch }: Patch): Changes {
+  const changed = fieldsChanged(user, patch);
+  if (user.id === caller.id) checkOwn(user, changed);
+  else if (changed.includes('password')) throw new ApiError('forbidden', ofAnother);
+  else if (changed.some((field) => guarded.has(field))) checkManagesAllOf(caller, user);
+  if (patch.primaryTeam !== undefined && !caller.teams.includes(patch.primaryTeam)) {
+    throw new ApiError('invalid_body', primaryTeamNotOwn);
+  }
+  return pick(patch, changed);
+}
+
+const ofAnother =
+  'Only the user can choose their password: make a link for them with POST /api/v2/users/{id}/reset-link';
+
+function fieldsChanged(user: StoredUser, { currentPassword: _, ...patch }: Patch): (keyof Changes)[] {
+  const known = { ...user, password: undefined };
+  const fields = Object.keys(patch) as (keyof Changes)[];
+  return fields.filter((field) => patch[field] !== known[field]);
+}
+
+/**
+ * The fields that control sign-in, permissions and the ownership of new resources, also in teams that the caller is not in.
+ */
+const guarded: ReadonlySet<keyof Changes> = new Set(['email', 'role', 'primaryTeam']);
+
+export const ownRole = 'Only another Admin can change your role';
+
+/** @throws {ApiError} `forbidden` */
+function checkOwn(user: StoredUser, changed: readonly (keyof Changes)[]): void {
+  if (changed.includes('role')) throw new ApiError('forbidden', ownRole);
+  const isAdmin = user.teams.every((team) => roleIn(user, team) === 'Admin');
+  if (changed.includes('email') && !isAdmin) {
+    throw new ApiError('forbidden', 'Only an Admin can change your e-mail address');
+  }
+}
+
+/** @throws {ApiError} `forbidden` */
+function checkManagesAllOf(caller: Caller, { teams }: StoredUser): void {
+  if (teams.every((team) => caller.roleIn(team) === 'Admin')) return;
+  throw new ApiError(
+    'forbidden',
+    'The user is also in other teams. This requires an Admin who is in all of them',
+  );
+}
+
+/**
+ * Checks that a caller may change how a user signs in: that of another user as an Admin of all of their teams, and their own with a
+ * client that acts in all of them.
+ * @throws {ApiError} `forbidden`
+ */
+export function checkManagesSignIn(caller: Caller, user: StoredUser): void {
+  if (user.id !== caller.id) checkManagesAllOf(caller, user);
+  else if (user.teams.some((team) => !caller.teams.includes(team)))
+    throw new ApiError('forbidden', withTeamClient);
+}
+
+const withTeamClient =
+  'You are also in other teams. A sign-in client of one team cannot change how you sign in';
+
+/** Whether the change needs the current password, so that a stolen token does not suffice to take over the account. */
+function needsProof(caller: Caller, user: StoredUser, { email = user.email, password }: Patch): boolean {
+  return user.id === caller.id && (password !== undefined || email !== user.email);
+}
+
+const withoutOne = 'You have no password to confirm this with: ask an Admin for a reset link';
+
+/** Checks the change before the password is hashed, which takes long. Throws as the change does. */
+function checkFirst(
+  { directory, caller, user, request }: Pick<PatchCall, 'directory' | 'caller' | 'user' | 'request'>,
+  patch: Patch,
+): void {
+  const { password, ...changes } = changesFor(caller, user, patch);
+  if (password !== undefined) checkPassword(password, changes.email ?? user.email);
+  checkUserPatch(directory, user, changes);
+  checkMatch(request, showUser(user, caller));
+}
+
+/**
+ * Checks the current password if the change needs it. @returns the matching hash
+ * @throws {ApiError} `forbidden`, `invalid_body`, `rate_limited`, `backpressure`
+ */
+async function proofOf(
+  { provePassword }: Services,
+  { caller, user, request }: Pick<PatchCall, 'caller' | 'user' | 'request'>,
+  patch: Patch,
+): Promise<string | undefined> {
+  if (!needsProof(caller, user, patch)) return undefined;
+  if (!hasPassword(user)) throw new ApiError('forbidden', withoutOne);
+  const { currentPassword } = patch;
+  if (currentPassword === undefined) {
+    throw new ApiError('invalid_body', 'Field currentPassword must be your current password');
+  }
+  if (await provePassword(user, currentPassword, request.remoteAddress)) return user.passwordHash;
+  throw new ApiError('forbidden', 'currentPassword is not your password');
+}
+
+/** A user as in the API, without teams that the caller is not in. */
+function showUser(user: StoredUser, caller: Caller): User {
+  const { id, email, name, role, primaryTeam } = user;
+  const teams = user.teams.filter((team) => caller.teams.includes(team));
+  return {
+    id,
+    email,
+    name,
+    role,
+    teams,
+    teamRoles: teamRolesOf(user, teams),
+    primaryTeam: teams.includes(primaryTeam) ? primaryTeam : null,
+    invitation: showInvitation(user),
+    createdAt: timeText(user.createdAt),
+    updatedAt: timeText(user.updatedAt),
+  };
+}
+
+export function showMember(user: StoredUser, caller: Caller, teamId: string): Member {
+  return { ...showUser(user, caller), role: roleIn(user, teamId) ?? user.role };
+}
+
+function showInvitation(user: StoredUser): User['invitation'] {
+  const invitation = invitationOf(user);
+  if (invitation === undefined) return null;
+  return { purpose: invitation.purpose, expiresAt: timeText(invitation.expiresAt) };
+}
+
+/** An API key in the shape of a user, without an e-mail address. */
+function showAsUser({ clientId, name, role, teamId, createdAt }: ApiKey): User {
+  const at = timeText(createdAt);
+  const team = { teams: [teamId], teamRoles: { [teamId]: role }, primaryTeam: teamId };
+  return { id: clientId, email: null, name, role, ...team, invitation: null, createdAt: at, updatedAt: at };
+}
+
+const notOwn = 'You cannot reset your own password; change it, or ask another Admin';
+
+/** `/api/v2/users/{id}/reset-link` */
+export const resetLinks: Group = {
+  tag: 'Reset links',
+  description: 'Links with which invited users accept, and others choose another password.',
+  endpoints: [
+    endpoint('POST /users/:id/reset-link', {
+      access: { within: 'user', least: 'Admin', recent: true },
+      operationId: 'createResetLink',
+      summary: 'Make a link with which a user chooses a password',
+      description: `Requires an Admin who is in all teams of the user. The link replaces the previous one, and is valid once: for a day, or
+for \`--invitation-ttl\` if the user has not accepted their invitation. By default, the password and the sessions remain valid until it
+is used. After a leak, \`endSessions\` ends them at once.`,
+      body: NewResetLink,
+      answers: { 200: jsonAnswer(InvitationShownOnce, 'The link.') },
+      refuses: { conflict: notOwn },
+      async handle(call, services) {
+        const { endSessions = false } = call.body;
+        return ok(await changeManaged(call, (draft, user) => issue(services, draft, user, endSessions)));
+      },
+    }),
+    endpoint('DELETE /users/:id/reset-link', {
+      access: { within: 'user', least: 'Admin' },
+      operationId: 'deleteResetLink',
+      summary: 'Withdraw the link of a user',
+      description: 'Requires an Admin who is in all teams of the user. It withdraws an invitation, too.',
+      answers: { 204: done('The link is no longer valid.') },
+      refuses: { conflict: notOwn, not_found: noLink },
+      async handle(call) {
+        await changeManaged(call, (draft, user) => withdrawLink(draft, user, call.directory.clock.now()));
+        return noContent;
+      },
+    }),
+  ],
+};
+
+/** Changes a user whom the caller manages. @throws {ApiError} `conflict`, `forbidden`, `not_found` */
+function changeManaged<T>(
+  {
+    directory,
+    caller,
+    callerIn,
+    user: seen,
+  }: Pick<Call<'', 'user'>, 'directory' | 'caller' | 'callerIn' | 'user'>,
+  change: (draft: AccountDraft, user: StoredUser) => T,
+): Promise<T> {
+  if (seen.id === caller.id) throw new ApiError('conflict', notOwn);
+  return directory.change((draft) => {
+    const user = mustExist('user', draft.users.get(seen.id));
+    checkManagesAllOf(callerIn(draft), user);
+    return change(draft, user);
+  });
+}
+
+function issue(services: Services, draft: AccountDraft, seen: StoredUser, endSessions: boolean): Issued {
+  const { clock, randomBytes } = services.directory;
+  const { lifetimes } = services;
+  const now = clock.now();
+  const purpose = purposeFor(seen);
+  const user = endSessions
+    ? draftUserPatch(draft, seen, { passwordHash: withoutPassword(randomBytes) }, now)
+    : seen;
+  if (endSessions) endSessionsOf(services.directory, draft, user.id);
+  const link = newLink(purpose, user.passwordHash, { randomBytes, now, lifetimes });
+  draftLink(draft, user, link, now);
+  return showNewLink(services, link);
+}
+
+function showNewLink({ authUrl }: Services, { token, invitation }: NewLink): Issued {
+  const { purpose, expiresAt } = invitation;
+  return { purpose, expiresAt: timeText(expiresAt), url: invitationUrl(authUrl, token) };
 }

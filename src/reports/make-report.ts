@@ -21,18 +21,21 @@ import {
 import { type PackedJson, packJson } from './shared-results.ts';
 import { fieldsOf } from './usage/freshness.ts';
 import { type LedgerTask, ledgerReport } from './usage/ledger-report.ts';
-import { type MeasurementsTask, measurementsReport } from './usage/measurements-report.ts';
-import { type MetricsTask, metricsReport } from './usage/metrics-report.ts';
+import {
+  type MeasurementsTask,
+  type MetricsTask,
+  measurementsReport,
+  metricsReport,
+} from './usage/measurements-report.ts';
 import { type MonthTask, monthUsage, type PrometheusTask, prometheusReport } from './usage/month-usage.ts';
 import { FeatureIndex, type SightTask } from './usage/sights.ts';
 import { type UsageTask, usageReport } from './usage/usage-report.ts';
 import { type CleanupTask, cleanupReport } from './verdicts/cleanup-report.ts';
 import { type FeaturesTask, featuresReport } from './verdicts/features-report.ts';
-import { type FindingsTask, findingsReport } from './verdicts/findings.ts';
+import { type FindingsTask, findingsReport, watchReport } from './verdicts/findings.ts';
 import { type SendersTask, sendersReport } from './verdicts/senders-report.ts';
 import { type VerdictTask, verdictReport } from './verdicts/verdict-report.ts';
 import { Verdicts } from './verdicts/verdicts.ts';
-import { watchReport } from './verdicts/watch-report.ts';
 
 /** Every report by name. Answers of the API are UTF-8 JSON. */
 export type Reports = ReturnType<typeof createReports>;

@@ -32,7 +32,7 @@ import { managementApi } from '../management/management-api.ts';
 import type { Services } from '../management/services.ts';
 import { SharedFindings } from '../management/shared-findings.ts';
 import { TeamFigures } from '../management/team-figures.ts';
-import { RecentChanges } from '../reports/activity/recent-changes.ts';
+import { RecentChanges } from '../reports/activity/change-facts.ts';
 import { SharedResults } from '../reports/shared-results.ts';
 import { SharedSights } from '../reports/shared-sights.ts';
 import { authority } from '../runtime/addresses.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isOfKnownReceiver, isRedirectUri, isSameRedirect } from '../../src/accounts/redirect-uris.ts';
+import { isOfKnownReceiver, isRedirectUri, isSameRedirect } from '../../src/accounts/clients.ts';
 
 const good = [
   'https://shop.example.com/callback?to=http://x:0',

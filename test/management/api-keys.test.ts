@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { verifyClient } from '../../src/accounts/api-keys.ts';
-import { showApiKey } from '../../src/management/show-api-key.ts';
+import { showApiKey } from '../../src/management/api-keys.ts';
 import { openPeopleFixture } from './people.ts';
 
 const dayMs = 24 * 3_600_000;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { CleanupItem } from '../../src/contract/shapes/cleanup.ts';
-import { pullRequestOf, pullRequestOfAll } from '../../src/management/cleanup-text.ts';
+import { pullRequestOf, pullRequestOfAll } from '../../src/management/cleanup.ts';
 import { dayMs } from './fixture.ts';
 import { openRegistry } from './registry.ts';
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { experimentsOf, planExperiment } from '../../src/accounts/experiments.ts';
 import { exampleFigures } from '../../src/contract/shapes/experiment-figures.ts';
-import { showExperiment } from '../../src/management/experiment-shown.ts';
 import { taskOf } from '../../src/management/experiment-task.ts';
+import { showExperiment } from '../../src/management/experiments.ts';
 import { finishDue } from '../../src/management/finish-experiments.ts';
 import { createReports } from '../../src/reports/make-report.ts';
 import type { ReportPool } from '../../src/reports/report-pool.ts';

@@ -11,7 +11,7 @@ import {
 } from '../../src/contract/health.ts';
 import { exampleFigures } from '../../src/contract/shapes/experiment-figures.ts';
 import { type Health, maxSubjects } from '../../src/contract/shapes/health.ts';
-import type { Caller } from '../../src/management/caller.ts';
+import type { Caller } from '../../src/management/access.ts';
 import { accountFindings, type Facts, healthOf, noFlags } from '../../src/management/health.ts';
 import { openFixture, testClock } from '../accounts/fixture.ts';
 import { createApplication, createKey, manage, postJson, token } from '../support/binary.ts';

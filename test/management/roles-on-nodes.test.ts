@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { putMember } from '../../src/accounts/members.ts';
 import { createUser } from '../../src/accounts/users.ts';
 import type { AccessClaims } from '../../src/auth/oauth/tokens.ts';
-import { callerOf } from '../../src/management/caller.ts';
+import { callerOf } from '../../src/management/access.ts';
 import { fixtureOn } from '../accounts/fixture.ts';
 import { newDatabase, openNode, sharedServer } from '../accounts/store/postgres-fixture.ts';
 import { openSessionFixture } from '../auth/session-fixture.ts';

@@ -4,7 +4,7 @@ import { ApiError } from '../../src/contract/errors.ts';
 import { addPacket } from '../../src/ingest/formats/telemetry/add-packet.ts';
 import { checkPacket } from '../../src/ingest/formats/telemetry/packet.ts';
 import { Ledger } from '../../src/ingest/ledger/ledger.ts';
-import { watchReport } from '../../src/reports/verdicts/watch-report.ts';
+import { watchReport } from '../../src/reports/verdicts/findings.ts';
 import { createAggregator } from '../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../src/storage/commit/batch.ts';
 import { SeriesDictionary } from '../../src/storage/commit/series-dictionary.ts';

@@ -3,7 +3,7 @@ import { createApplication } from '../../src/accounts/applications.ts';
 import { declareFeature, patchFeature } from '../../src/accounts/features.ts';
 import { addPacket } from '../../src/ingest/formats/telemetry/add-packet.ts';
 import { checkPacket } from '../../src/ingest/formats/telemetry/packet.ts';
-import { watchReport } from '../../src/reports/verdicts/watch-report.ts';
+import { watchReport } from '../../src/reports/verdicts/findings.ts';
 import { createAggregator } from '../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../src/storage/commit/batch.ts';
 import { SeriesDictionary } from '../../src/storage/commit/series-dictionary.ts';

@@ -3,7 +3,7 @@
  * their HTML, forms reads what they send, account-pages.ts has the pages that change how a user signs in, and sso leads to providers and
  * back.
  */
-import { isOfKnownReceiver } from '../../accounts/redirect-uris.ts';
+import { isOfKnownReceiver } from '../../accounts/clients.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { Reply, Request } from '../../http/types.ts';
 import { BrowserCookie } from '../cookies/browser.ts';
@@ -24,8 +24,13 @@ import { readForm } from '../oauth/forms.ts';
 import { type CurrentSignIn, currentSignIn } from '../oauth/sign-ins.ts';
 import { readIdTokenHint } from '../oauth/tokens.ts';
 import { pageEndpoints } from './forms/page-endpoints.ts';
-import type { PageServices } from './forms/posted-form.ts';
-import { formPage, notAMember, type PostedForm, readPostedForm } from './forms/posted-form.ts';
+import {
+  formPage,
+  notAMember,
+  type PageServices,
+  type PostedForm,
+  readPostedForm,
+} from './forms/posted-form.ts';
 import { stepPage } from './forms/second-factor-form.ts';
 import { signInByForm } from './forms/sign-in-form.ts';
 import { failurePage, refusalPage } from './pages/failure-page.ts';

@@ -1,8 +1,8 @@
 import type { Accounts } from '../../accounts/accounts.ts';
 import { isUsable, verifyClient } from '../../accounts/api-keys.ts';
+import { isSameRedirect } from '../../accounts/clients.ts';
 import type { Directory } from '../../accounts/directory.ts';
 import { originMatcher } from '../../accounts/origins.ts';
-import { isSameRedirect } from '../../accounts/redirect-uris.ts';
 import { matchesHash } from '../../accounts/secrets.ts';
 import { decodeFormText } from '../../http/pairs.ts';
 import type { Request } from '../../http/types.ts';

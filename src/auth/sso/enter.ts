@@ -1,11 +1,11 @@
 import type { AccountDraft } from '../../accounts/account-draft.ts';
-import { invitationOf, redeemInvitation, userOfLink, withdrawLink } from '../../accounts/invitations.ts';
 import {
   identitiesOf,
   linkedIdentity,
   putIdentity,
   removeIdentity,
-} from '../../accounts/linked-identities.ts';
+} from '../../accounts/identity-providers.ts';
+import { invitationOf, redeemInvitation, userOfLink, withdrawLink } from '../../accounts/invitations.ts';
 import { hasPassword, noPasswordHash, withoutPassword } from '../../accounts/passwords.ts';
 import { newId } from '../../accounts/secrets.ts';
 import { requiredProvider } from '../../accounts/sign-in-policy.ts';

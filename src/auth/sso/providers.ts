@@ -5,7 +5,7 @@
  */
 
 import type { Accounts } from '../../accounts/accounts.ts';
-import { identitiesOf } from '../../accounts/linked-identities.ts';
+import { identitiesOf } from '../../accounts/identity-providers.ts';
 import { requiredProvider } from '../../accounts/sign-in-policy.ts';
 import type { Reader } from '../../accounts/store/account-store.ts';
 import type { IdentityProvider } from '../../storage/lmdb/auth-records.ts';

@@ -5,8 +5,7 @@ import { type LedgerEntry, ledgerEntries } from '../../storage/lmdb/ledger.ts';
 import { fromSnapshot, readEach } from '../../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../../storage/lmdb/usage.ts';
 import { type LedgerTask, namesIn, withKeyName } from '../usage/ledger-report.ts';
-import { columnsIn } from './columns.ts';
-import type { RowWriter } from './row-writer.ts';
+import { columnsIn, type RowWriter } from './row-writer.ts';
 import { type Rows, rowsOf } from './rows.ts';
 
 export const ledgerColumns = {

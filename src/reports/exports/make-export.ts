@@ -1,12 +1,11 @@
 import { Feature } from '../../contract/shapes/feature.ts';
 import { Metric } from '../../contract/shapes/metric.ts';
 import type { UsageTables } from '../../storage/lmdb/usage.ts';
-import { type MetricsTask, metricsReport } from '../usage/metrics-report.ts';
+import { type MetricsTask, metricsReport } from '../usage/measurements-report.ts';
 import { type FeaturesTask, featuresReport } from '../verdicts/features-report.ts';
-import { type Columns, cellsIn, columnsOf } from './columns.ts';
 import { ledgerColumns, ledgerRows } from './ledger.ts';
 import { measurementColumns, measurementRows } from './measurements.ts';
-import { type RowFormat, RowWriter } from './row-writer.ts';
+import { type Columns, cellsIn, columnsOf, type RowFormat, RowWriter } from './row-writer.ts';
 import { Chunks, type Rows, rowsOf } from './rows.ts';
 import { usageColumns, usageRows } from './usage.ts';
 

@@ -12,8 +12,7 @@ import type { MeasurementsTask } from '../usage/measurements-report.ts';
 import { PointBudget } from '../usage/report-range.ts';
 import { pickSeries } from '../usage/sights.ts';
 import { sumUp } from '../usage/sum-up.ts';
-import { columnsIn } from './columns.ts';
-import type { RowWriter } from './row-writer.ts';
+import { columnsIn, type RowWriter } from './row-writer.ts';
 import type { Rows } from './rows.ts';
 import { byName, ofSeries, rolledUp } from './usage.ts';
 

@@ -1,6 +1,5 @@
 import type { Reading } from '../../storage/lmdb/snapshot.ts';
-import type { Cell } from './columns.ts';
-import { chunkBytes, type RowWriter } from './row-writer.ts';
+import { type Cell, chunkBytes, type RowWriter } from './row-writer.ts';
 
 /**
  * Writes rows while they are read. Pauses at points where other work may run, and when the writer is full. Rows are written

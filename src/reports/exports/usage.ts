@@ -8,8 +8,7 @@ import type { UsageTables } from '../../storage/lmdb/usage.ts';
 import { bucketStart, type ReportRange, type Step, stepMinutes } from '../usage/report-range.ts';
 import { pickSeries } from '../usage/sights.ts';
 import type { UsageTask } from '../usage/usage-report.ts';
-import type { Columns } from './columns.ts';
-import type { RowWriter } from './row-writer.ts';
+import type { Columns, RowWriter } from './row-writer.ts';
 import type { Rows } from './rows.ts';
 
 /** The common columns of series. */

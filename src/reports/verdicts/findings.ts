@@ -1,15 +1,35 @@
 import { canGo, refusing } from '../../contract/health.ts';
 import { surplusName } from '../../contract/names.ts';
+import { nearest } from '../../contract/nearest.ts';
 import { maxSubjects } from '../../contract/shapes/health.ts';
 import type { FeatureSplit } from '../../contract/shapes/split.ts';
+import type { Verdict } from '../../contract/shapes/verdict.ts';
 import type { VerdictKind } from '../../contract/verdicts.ts';
+import { packetSender } from '../../ingest/senders.ts';
+import { ledgerEntries } from '../../storage/lmdb/ledger.ts';
 import type { FeatureDeclaration } from '../../storage/lmdb/records.ts';
 import { slotMs } from '../../storage/lmdb/senders.ts';
-import { fromSnapshot, type Reading } from '../../storage/lmdb/snapshot.ts';
+import { fromSnapshot, type Reading, readEach, type Snapshot } from '../../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../../storage/lmdb/usage.ts';
+import type {
+  Findings,
+  FirstSeen,
+  FoundVerdict,
+  RefusedMessages,
+  StaleFeature,
+  WatchTask,
+} from '../../webhooks/findings.ts';
 import type { SplitCache } from '../experiments/split-report.ts';
-import { refusedSince } from './refused-messages.ts';
-import type { Place, Verdicts, VerdictsTask } from './verdicts.ts';
+import { merge, neverSeen, type Sight } from '../usage/sights.ts';
+import { type Figures, reasonsOf, undeclared } from './verdict-reasons.ts';
+import {
+  factsWithAskers,
+  judgeIn,
+  type Place,
+  placesAt,
+  type Verdicts,
+  type VerdictsTask,
+} from './verdicts.ts';
 
 export interface FindingsTask extends VerdictsTask {
   /** Number of the application. */
@@ -134,4 +154,128 @@ function none(): { count: number; names: string[] } {
 function add(found: ReturnType<typeof none>, name: string): void {
   found.count += 1;
   if (found.names.length < maxSubjects) found.names.push(name);
+}
+
+/** Finds the events of an application in its counts and refusals. */
+export function watchReport(store: UsageTables, task: WatchTask): Reading<Findings> {
+  return fromSnapshot(store.lmdb, function* (at): Reading<Findings> {
+    const { firstSeenFrom, staleFrom, verdictsFrom, refusedFrom, environments, now } = task;
+    const isReading = firstSeenFrom !== null || staleFrom !== null || verdictsFrom !== null;
+    const places = isReading ? yield* placesAt(store, environments, now, at) : [];
+    return {
+      firstSeen: firstSeenFrom === null ? [] : firstSeenSince(places, firstSeenFrom),
+      stale: staleFrom === null ? [] : staleSince(places, task, staleFrom),
+      verdicts: verdictsFrom === null ? [] : yield* verdictsIn(store, places, task, at),
+      refused: refusedFrom === null ? [] : yield* refusedSince(store, task, refusedFrom, at),
+    };
+  });
+}
+
+/** Features between two pauses. */
+const stride = 64;
+
+/** The events of verdicts have no figures. */
+const noFigures: Figures = { days: 0, checks: new Map() };
+
+/** The verdicts on all features, or on the explained ones. */
+function* verdictsIn(
+  store: UsageTables,
+  places: readonly Place[],
+  task: WatchTask,
+  at: Snapshot,
+): Reading<readonly FoundVerdict[]> {
+  const { declared, explained, now, staleAfterMs: quietMs } = task;
+  const declarations = new Map(declared.map((each) => [each.name, each]));
+  const names = new Set([...declarations.keys(), ...places.flatMap(({ sights }) => [...sights.keys()])]);
+  const found: FoundVerdict[] = [];
+  for (const feature of explained ?? names) {
+    if (!names.has(feature)) continue;
+    const declaration = declarations.get(feature);
+    const judgement = judgeIn(store, task, places, feature, declaration, at);
+    const { kind, since, environments } = judgement;
+    const reasons: Verdict['reasons'] = [];
+    if (explained !== undefined) {
+      const facts = factsWithAskers(store, places, feature, now, at);
+      reasons.push(...reasonsOf({ declaration, environments: facts, now, quietMs }, judgement, noFigures));
+      if (declaration === undefined) reasons.push(undeclared(nearest(feature, [...declarations.keys()])));
+    }
+    const lastSeenAt = sightIn(places, feature).lastSeenAt;
+    const declarationOf = declaration?.updatedAt ?? null;
+    found.push({ feature, kind, since, environments, lastSeenAt, declarationOf, reasons });
+    if (found.length % stride === 0) yield;
+  }
+  return found;
+}
+
+function sightIn(places: readonly Place[], feature: string): Sight {
+  return places.reduce<Sight>(
+    (sight, { sights }) => merge(sight, sights.get(feature) ?? neverSeen),
+    neverSeen,
+  );
+}
+
+function firstSeenSince(places: readonly Place[], from: number): FirstSeen[] {
+  return places.flatMap(({ name, number, sights }) =>
+    [...sights].flatMap(([feature, { firstSeenAt: at }]) =>
+      at === null || at < from ? [] : [{ environment: { name, number }, feature, at }],
+    ),
+  );
+}
+
+/** Features that became stale, without archived and permanent ones. */
+function staleSince(
+  places: readonly Place[],
+  { now, staleAfterMs, declared }: WatchTask,
+  from: number,
+): StaleFeature[] {
+  const declarations = new Map(declared.map((each) => [each.name, each]));
+  const seen = places.flatMap(({ sights }) => [...sights.keys()]);
+  return [...new Set([...declarations.keys(), ...seen])].flatMap((feature): StaleFeature[] => {
+    const declaration = declarations.get(feature);
+    if (declaration?.archived || declaration?.permanent) return [];
+    const { lastSeenAt } = sightIn(places, feature);
+    const since = staleAt(lastSeenAt, declaration, staleAfterMs);
+    return since === null || since < from || since >= now ? [] : [{ feature, since, lastSeenAt }];
+  });
+}
+
+/** When a feature becomes stale, or its snooze ends. */
+function staleAt(
+  lastSeenAt: number | null,
+  declaration: FeatureDeclaration | undefined,
+  staleAfterMs: number,
+): number | null {
+  const quietSince = lastSeenAt ?? declaration?.createdAt ?? null;
+  if (quietSince === null) return null;
+  return Math.max(quietSince + staleAfterMs, declaration?.snoozedUntil ?? 0);
+}
+
+const hourMs = 3_600_000;
+
+/** Maximum number of senders that are told apart, for each reason and environment. */
+const maxSenders = 100;
+
+/** The refusals of an application, by environment and reason, whose last one is not before `from`. */
+function* refusedSince(
+  store: UsageTables,
+  { application, environments }: Pick<WatchTask, 'application' | 'environments'>,
+  from: number,
+  at: Snapshot,
+): Reading<RefusedMessages[]> {
+  const names = new Map(environments.map((each) => [each.number, each]));
+  const found = new Map<string, RefusedMessages & { readonly senders: Set<string> }>();
+  const entries = ledgerEntries(store, application, Math.floor(from / hourMs), 2 ** 32 - 1, at);
+  yield* readEach(entries, ({ subject, count, lastAt }) => {
+    const { outcome, code, status, environment: number, userAgent, instance } = subject;
+    if (outcome !== 'refused' || code === null) return;
+    const known = number === null ? undefined : names.get(number);
+    const environment = known === undefined ? null : { name: known.name, number: known.number };
+    const key = `${environment?.number} ${code}`;
+    const before = found.get(key) ?? { count: 0, lastAt: 0, senders: new Set<string>() };
+    const { senders } = before;
+    if (senders.size < maxSenders) senders.add(instance ?? packetSender(userAgent ?? undefined).name);
+    const sum = { count: before.count + count, lastAt: Math.max(before.lastAt, lastAt), senders };
+    found.set(key, { environment, code, status, ...sum });
+  });
+  return [...found.values()].filter(({ lastAt }) => lastAt >= from);
 }

@@ -7,7 +7,7 @@ import { createValidation } from '../../../src/auth/oauth/validation.ts';
 import { IssuerKeys } from '../../../src/auth/oauth/workload-token.ts';
 import { outboundFetch } from '../../../src/http/outbound/fetch.ts';
 import { createRouter } from '../../../src/http/router.ts';
-import { showApiKey } from '../../../src/management/show-api-key.ts';
+import { showApiKey } from '../../../src/management/api-keys.ts';
 import { bind } from '../bind.ts';
 import { type Answer, openAuthFixture, send } from '../fixture.ts';
 import { keyOf, openIssuer } from '../support/issuer.ts';

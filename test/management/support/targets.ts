@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { putIdentity } from '../../../src/accounts/linked-identities.ts';
+import { putIdentity } from '../../../src/accounts/identity-providers.ts';
 import { hashSecret } from '../../../src/accounts/secrets.ts';
 import { EmbeddedAccountStore } from '../../../src/accounts/store/embedded.ts';
 import { testHealth } from '../../accounts/fixture.ts';

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Cell } from '../../../src/reports/exports/columns.ts';
-import { type RowFormat, RowWriter } from '../../../src/reports/exports/row-writer.ts';
+import { type Cell, type RowFormat, RowWriter } from '../../../src/reports/exports/row-writer.ts';
 import { readCsv } from '../../support/read-csv.ts';
 
 const columns = {

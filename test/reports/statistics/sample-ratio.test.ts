@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { upperTail } from '../../../src/reports/statistics/distributions.ts';
-import { sampleRatioP } from '../../../src/reports/statistics/sample-ratio.ts';
+import { sampleRatioP } from '../../../src/reports/statistics/split.ts';
 import { drawsOf } from './draws.ts';
 
 const share = fc.record({

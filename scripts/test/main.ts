@@ -61,8 +61,8 @@ function readOutcomes(path: string): Outcome[] {
 
 /** Arguments that make vitest run some projects, print a line for each file, and report to this run. */
 function testsOf(...projects: readonly string[]): string[] {
-  // Many tests wait for processes or disks, proofs most of all, so more of them than processors run in parallel.
-  const workers = Math.ceil(availableParallelism() * (isProofs ? 2 : 1.5));
+  // Many tests wait for processes or disks, so more of them than processors run in parallel.
+  const workers = Math.ceil(availableParallelism() * 1.5);
   const reporter = join(import.meta.dirname, 'reporter.ts');
   return [
     'run',

@@ -173,7 +173,8 @@ test(
     const isLast = (index: number) =>
       index + 1 >= rounds &&
       (phaseNames.every((phase) => phase in hits) || patienceOf(index + 1) > mostPatience);
-    for (let index = 0, isOver = false; !isOver; index += 1) {
+    let index = 0;
+    for (let isOver = false; !isOver; index += 1) {
       const seed = firstSeed * 1_000_000 + index;
       if (index % roundsOfDirectory === 0) scene = await openScene(index / roundsOfDirectory);
       const { phase } = draw(seed);
@@ -187,7 +188,7 @@ test(
       service.kill('SIGTERM');
       expect(await service.exit).toEqual({ code: 0, signal: null });
     }
-    console.log(`${rounds} rounds, ${accepted} accepted packets; killed in ${JSON.stringify(hits)}`);
+    console.log(`${index} rounds, ${accepted} accepted packets; killed in ${JSON.stringify(hits)}`);
     expect(Object.keys(hits).sort()).toEqual(phaseNames.toSorted());
   },
   rounds * 60_000,

@@ -163,7 +163,7 @@ function functions({ path, lines }: Source): { name: string; length: number }[] 
 
 /** Maximum lines of each folder and loose file of `src`. A commit that raises a number says what the lines are for. */
 const most: Readonly<Record<string, number>> = {
-  accounts: 6085,
+  accounts: 6082,
   auth: 10414,
   bench: 3026,
   cli: 5709,
@@ -177,7 +177,7 @@ const most: Readonly<Record<string, number>> = {
   'main.ts': 87,
   management: 6276,
   replication: 10624,
-  reports: 7971,
+  reports: 7972,
   runtime: 1409,
   serve: 4583,
   storage: 14103,

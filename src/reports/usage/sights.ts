@@ -94,8 +94,9 @@ export class FeatureIndex {
     for (const [feature, sights] of found) {
       const drafts = new Map<string, Draft>();
       yield* readEach(ordinalsOf(indexed, hashOf([feature, ''])), (ordinal) => {
-        const seen = seenAt(store, environment, ordinal, at);
-        addTo(drafts, ordinal, nameOf(ordinal) ?? [''], seen === undefined ? neverSeen : sightOf(seen));
+        const name = nameOf(ordinal);
+        if (name !== undefined)
+          addTo(drafts, ordinal, name, sightOf(seenAt(store, environment, ordinal, at)));
       });
       const sight = drafts.get(feature);
       if (sight !== undefined) sights.set(environment, sight);
@@ -194,8 +195,8 @@ export function pickSeries<T>(
 
 const minuteMs = 60_000;
 
-function sightOf({ first, last }: { readonly first: number; readonly last: number }): Sight {
-  return { firstSeenAt: first * minuteMs, lastSeenAt: last * minuteMs };
+function sightOf(seen: { readonly first: number; readonly last: number } | undefined): Sight {
+  return seen ? { firstSeenAt: seen.first * minuteMs, lastSeenAt: seen.last * minuteMs } : neverSeen;
 }
 
 function pick(better: (a: number, b: number) => number, a: number | null, b: number | null): number | null {

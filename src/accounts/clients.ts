@@ -99,10 +99,7 @@ const localhost = /^http:\/\/localhost(?::\d{1,5})?(?:[/?]|$)/;
 /** A private-use scheme, named after a domain of the app's maker (RFC 8252 §7.1). */
 const privateUse = /^[a-z][a-z0-9+-]*(?:\.[a-z0-9+-]+)+:\/?\/?[^/]/;
 
-/**
- * Whether a text can be registered as a redirect URI: `https:`, `http:` to the local machine, or a private-use scheme with a
- * dot.
- */
+/** True if a client can register the text as a redirect URI: `https:`, `http:` to the local machine, or a private-use scheme with a dot. */
 export function isRedirectUri(uri: string): boolean {
   if (uri.length > longestRedirectUri || !characters.test(uri) || !URL.canParse(uri)) return false;
   if (hasPortZero(uri)) return false;
@@ -110,8 +107,8 @@ export function isRedirectUri(uri: string): boolean {
 }
 
 /**
- * Whether a request's redirect URI matches this registered one. They must be equal, except for the port of a loopback address,
- * which an app chooses at run time (RFC 8252 §7.3).
+ * True if the redirect URI of a request matches a registered URI. Both must be equal, except for the port of a loopback address:
+ * an app chooses this port at run time (RFC 8252 §7.3).
  */
 export function isSameRedirect(registered: string, uri: string): boolean {
   if (registered === uri) return true;
@@ -129,8 +126,8 @@ function isWellEscaped(uri: string): boolean {
 }
 
 /**
- * Whether only one site can receive the redirect. Any program can listen on a loopback port, and any app can claim a scheme
- * (RFC 8252 §8.6).
+ * True if a single site can receive the redirect. Any program can listen on a loopback port, and any app can claim a private-use
+ * scheme (RFC 8252 §8.6).
  */
 export function isOfKnownReceiver(uri: string): boolean {
   return web.test(uri);

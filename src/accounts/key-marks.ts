@@ -237,7 +237,7 @@ export class UnwrittenRefusals {
   }
 }
 
-/** The sum of stored refusals and those of a tally. */
+/** The stored refusals plus the refusals of a tally. */
 function plus(stored: KeyRefusals | undefined, tally: Tally | undefined): KeyRefusals | undefined {
   if (tally === undefined) return stored;
   const reasons: Record<string, number> = { ...stored?.reasons };
@@ -249,7 +249,7 @@ function plus(stored: KeyRefusals | undefined, tally: Tally | undefined): KeyRef
   };
 }
 
-/** What a thread has recorded of keys since it was last sent. */
+/** Uses, leaks and refusals of keys that a thread recorded since it last sent its records. */
 export interface ThreadKeyMarks {
   /** Times of last uses by the key's hash, Unix milliseconds. */
   readonly uses: ReadonlyMap<string, number>;

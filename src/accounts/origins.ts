@@ -140,7 +140,7 @@ function originIn(text: string): string | undefined {
   return host === '' ? undefined : `${protocol}//${host}`;
 }
 
-/** How an origin differs from a pattern that nearly matches. */
+/** A sentence about the difference between an origin and an almost matching pattern; `undefined` for other patterns. */
 function differenceBetween(pattern: string, origin: string): string | undefined {
   const { protocol, hostname, port } = new URL(origin);
   const [, scheme, subdomains, host, allowedPort = ''] = parts.exec(pattern.toLowerCase()) ?? [];

@@ -68,7 +68,7 @@ export function isSubjectPattern(pattern: string): boolean {
   return segments.every((segment, index) => segment.split('*').length <= (index < 2 ? 1 : 2));
 }
 
-/** Whether a subject matches a pattern. Linear in its length. */
+/** True if the subject matches the pattern. The time is linear in the length of the subject. */
 export function matchesSubject(pattern: string, subject: string): boolean {
   const wanted = pattern.split(separator);
   const parts = subject.split(separator);

@@ -131,7 +131,7 @@ function metadata({ issuer, serviceScope, keys }: DiscoverySettings): Metadata {
   };
 }
 
-/** How long a new key is published before it signs, so that caches have it by then. */
+/** Caches fetch the JWKS again before a new key signs. */
 const caching = { contentType: 'application/jwk-set+json', maxAgeSeconds: publishedAheadSeconds };
 
 const Key = Type.Unsafe<PublicJwk>({

@@ -35,7 +35,7 @@ export const limitSettings = [
 /** The claims of an access token. */
 export type Claims = Awaited<ReturnType<Authenticate>>;
 
-/** What the endpoints of the management API work with. */
+/** Services of the endpoints of the management API. */
 export interface Services extends FreshnessDeps {
   readonly directory: Directory;
   readonly accountStore: AccountStore;

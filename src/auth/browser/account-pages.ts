@@ -36,7 +36,7 @@ import { leadToLink } from './sso/start.ts';
 interface AccountPage {
   /** Why the page is impossible here. */
   readonly refuse?: (services: PageServices) => Reply | undefined;
-  /** Whether the page may also add the second factor that a sign-in lacks. */
+  /** True if the page also completes a sign-in without a second factor. */
   readonly completes?: true;
   readonly show: (services: PageServices, page: FormPage, signIn: CurrentSignIn) => Reply | Promise<Reply>;
   /** The answers to the form of the page, by the value of its button. */
@@ -119,7 +119,7 @@ async function decide(services: PageServices, request: Request, page: AccountPag
   return next(services, page, { ...shown, browser: result.browser, cookie: result.cookie }, result.signIn);
 }
 
-/** The next page of a browser: the sign-in page, that of a missing step, or the page itself. */
+/** The next page of a browser: the sign-in page, the page of the missing step, or the requested page. */
 function next(
   services: PageServices,
   page: AccountPage,

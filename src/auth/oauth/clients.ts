@@ -194,8 +194,8 @@ function parseBasic(authorization: string): { id: string; secret: string } | und
 const matchers = new WeakMap<OAuthClient, (origin: string) => boolean>();
 
 /**
- * Reports whether pages of an origin may use the token endpoints and the management API: those of the console, and of the
- * redirect URIs of public clients.
+ * Returns the check of an origin. Pages of the console, and pages on the origin of a redirect URI of a public client, may use the
+ * token endpoints and the management API.
  * @param baseUrl the public URL of the management API, under which the console lives
  */
 export function clientOrigins(

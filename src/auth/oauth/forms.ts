@@ -121,7 +121,7 @@ interface FieldRules {
   readonly description?: string;
 }
 
-/** What the endpoints of clients work with. All of them share its limits. */
+/** Services of the client endpoints. The endpoints share the rate limits. */
 export interface ClientServices extends Services {
   readonly validate: ValidateToken;
   readonly devices: DeviceCodes;

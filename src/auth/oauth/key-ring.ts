@@ -18,10 +18,10 @@ import type { Log } from '../../runtime/log.ts';
 import type { AccountTables } from '../../storage/lmdb/accounts.ts';
 import type { Jwk, SigningAlgorithm } from '../../storage/lmdb/auth-records.ts';
 
-/** How long a new key is published before it signs. This is also how long caches keep the JWKS. */
+/** Time from the publication of a new key to its first signature, and the `max-age` of the JWKS. */
 export const publishedAheadSeconds = 60;
 
-/** Seconds. */
+/** Lifetime of an access token, seconds. */
 export const accessTokenLifetime = 3600;
 
 /** The type of a token: an access token (RFC 9068 §2.1) or an ID token. One never passes for the other. */

@@ -4,7 +4,7 @@ import type { AccountStore } from '../../accounts/store/account-store.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { SigningKeys } from './key-ring.ts';
 
-/** What tokens are signed with and checked against. */
+/** Keys and claims for signing and checking tokens. */
 export interface TokenSettings {
   /** `iss` of tokens: the public URL of the auth host. */
   readonly issuer: string;
@@ -15,7 +15,7 @@ export interface TokenSettings {
   readonly randomBytes: RandomBytes;
 }
 
-/** What sessions and their tokens need. */
+/** Services of sessions and their tokens. */
 export interface Services extends TokenSettings {
   /** The scope that the management API requires. */
   readonly serviceScope: string;

@@ -3,7 +3,7 @@ import type { Issuers } from './issuers.ts';
 import type { ProviderClient } from './provider-client.ts';
 import type { Providers } from './providers.ts';
 
-/** What signing in and out with providers works with. */
+/** Services of sign-in and sign-out with identity providers. */
 export interface SsoServices extends ClientServices {
   readonly providers: Providers;
   readonly providerClient: ProviderClient;

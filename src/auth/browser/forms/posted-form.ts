@@ -20,7 +20,7 @@ import { failurePage } from '../pages/failure-page.ts';
 import type { FormError, FormPage } from '../pages/form-page.ts';
 import { loginPage } from '../pages/sign-in-pages.ts';
 
-/** What the pages of the auth host work with. */
+/** Services of the pages of the auth host. */
 export interface PageServices extends SignInServices, SsoServices {}
 
 export interface FormPurpose {

@@ -1,24 +1,22 @@
-import { execFileSync } from 'node:child_process';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Commit } from './commit.ts';
 
 /**
  * The time of all files in the packages, in seconds: that of the commit, so that two runs produce the same bytes.
- * `SOURCE_DATE_EPOCH` takes precedence, for a tree without history.
- * @throws {Error} if there is neither
+ * `SOURCE_DATE_EPOCH` takes precedence. If the commit is unknown, it is the time of `package.json`, which `git archive` sets to that
+ * of the commit.
+ * @throws {Error} if `SOURCE_DATE_EPOCH` is not a number of seconds
  */
-export function epochOf(root: string, env: NodeJS.ProcessEnv = process.env): number {
+export function epochOf(
+  root: string,
+  commit: Commit | undefined,
+  env: NodeJS.ProcessEnv = process.env,
+): number {
   const said = env['SOURCE_DATE_EPOCH'];
-  if (said !== undefined) {
-    if (!/^\d{1,12}$/.test(said))
-      throw new Error(`Cannot use SOURCE_DATE_EPOCH=${said}: not a number of seconds since 1970`);
-    return Number(said);
-  }
-  try {
-    return Number(
-      execFileSync('git', ['log', '-1', '--format=%ct'], { cwd: root, stdio: 'pipe' }).toString(),
-    );
-  } catch {
-    throw new Error(
-      `Cannot read the time of the commit in ${root}: set SOURCE_DATE_EPOCH, in seconds since 1970`,
-    );
-  }
+  if (said === undefined)
+    return commit?.time ?? Math.floor(statSync(join(root, 'package.json')).mtimeMs / 1000);
+  if (!/^\d{1,12}$/.test(said))
+    throw new Error(`Cannot use SOURCE_DATE_EPOCH=${said}: not a number of seconds since 1970`);
+  return Number(said);
 }

@@ -1,12 +1,14 @@
 /**
  * `npm run package`: builds the packages in dist/packages. For each target these are a tar.gz, a .deb, an SBOM and the notices of
  * its contents; and the Helm chart, the Containerfile, and SHA256SUMS of all files. Two runs on one commit produce the same bytes.
+ * It prints the version, the commit, and the command that tags the release.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import packageJson from '../../package.json' with { type: 'json' };
+import { formatSource, formatTagging, readCommit } from './commit.ts';
 import { epochOf } from './epoch.ts';
 import { makePackages } from './packages.ts';
 import { isTarget, type Target, targets } from './targets.ts';
@@ -50,17 +52,21 @@ try {
   if (given === undefined) console.log(usage);
   else {
     const { out, wanted } = given;
+    const { version } = packageJson;
+    const commit = readCommit(root);
+    console.log(`Packaging ${formatSource(version, commit)}`);
     rmSync(out, { recursive: true, force: true });
     mkdirSync(out, { recursive: true });
     const builds = wanted.map((target) => ({ target, executable: build(target) }));
     const made = makePackages({
       root,
       builds,
-      version: packageJson.version,
-      epoch: epochOf(root),
+      version,
+      epoch: epochOf(root, commit),
       out,
     });
     for (const file of made) console.log(file);
+    console.log(`Packaged ${formatSource(version, commit)}\n${formatTagging(version, commit)}`);
   }
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);

@@ -19,6 +19,13 @@ it('dates every release except the latest, which may be unreleased', () => {
   expect(earlier.filter((release) => !/^\[\d+\.\d+\.\d+\] - \d{4}-\d\d-\d\d$/.test(release))).toEqual([]);
 });
 
+it('has at most 80 lines for each release, and one line of at most 180 characters for each entry', () => {
+  const sections = changelog.split(/^(?=## )/m).slice(1);
+  const lines = sections.flatMap((section) => section.trim().split('\n'));
+  expect(sections.filter((section) => section.trim().split('\n').length > 80)).toEqual([]);
+  expect(lines.filter((line) => line.length > 180 || /^\s+\S/.test(line))).toEqual([]);
+});
+
 /** The settings of the first release, which its section does not list. */
 const first = [
   ...['api-listen', 'auth-listen', 'auth-url', 'base-url', 'batch-packets', 'burst', 'config', 'data'],

@@ -1,0 +1,92 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type Commit, formatSource, formatTagging, readCommit } from '../../scripts/package/commit.ts';
+import { epochOf } from '../../scripts/package/epoch.ts';
+import { needing } from '../support/needing.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+
+const id = '83aca3c7'.repeat(5);
+const clean: Commit = { id, time: 1_795_300_000, hasChanges: false };
+const changed: Commit = { ...clean, hasChanges: true };
+
+/** A tree without git. */
+function tree(): string {
+  const root = temporaryDirectory();
+  writeFileSync(join(root, 'package.json'), '{}');
+  return root;
+}
+
+const gitEnv = {
+  ...process.env,
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  ...{ GIT_AUTHOR_NAME: 'a', GIT_AUTHOR_EMAIL: 'a@b', GIT_COMMITTER_NAME: 'a', GIT_COMMITTER_EMAIL: 'a@b' },
+  GIT_COMMITTER_DATE: '1795300000 +0000',
+};
+
+/** A checkout with one commit. */
+function checkout(): { readonly root: string; readonly head: string } {
+  const root = tree();
+  const git = (...args: string[]) => execFileSync('git', args, { cwd: root, env: gitEnv, encoding: 'utf8' });
+  git('init', '--quiet');
+  git('add', '.');
+  git('commit', '--quiet', '--message', 'First');
+  return { root, head: git('rev-parse', 'HEAD').trim() };
+}
+
+describe('npm run package', () => {
+  it('names the version, the commit and uncommitted changes', () => {
+    expect(formatSource('0.2.0', clean)).toBe(`flagmeter 0.2.0, commit ${id}`);
+    expect(formatSource('0.2.0', changed)).toBe(`flagmeter 0.2.0, commit ${id} with uncommitted changes`);
+    expect(formatSource('0.2.0', undefined)).toContain('flagmeter 0.2.0 (commit unknown');
+  });
+
+  it('prints the command that tags the commit, unless the packages differ from it', () => {
+    const command = "git tag -a v0.2.0 -m 'flagmeter 0.2.0'";
+    expect(formatTagging('0.2.0', clean)).toBe(`To tag the release: ${command} ${id}`);
+    expect(formatTagging('0.2.0', undefined)).toContain(`${command} COMMIT`);
+    expect(formatTagging('0.2.0', changed)).not.toContain('git tag');
+  });
+
+  it('does not know the commit of a tree that is not a checkout, or without git', () => {
+    expect(readCommit(tree())).toBe(undefined);
+    expect(readCommit(tree(), { PATH: '/nowhere' })).toBe(undefined);
+  });
+
+  it('takes the time of files from SOURCE_DATE_EPOCH, the commit, or package.json', () => {
+    const root = tree();
+    utimesSync(join(root, 'package.json'), 1_700_000_000, 1_700_000_000);
+    expect(epochOf(root, clean, { SOURCE_DATE_EPOCH: '1' })).toBe(1);
+    expect(epochOf(root, clean, {})).toBe(clean.time);
+    expect(epochOf(root, undefined, {})).toBe(1_700_000_000);
+    expect(() => epochOf(root, clean, { SOURCE_DATE_EPOCH: 'x' })).toThrow('not a number of seconds');
+  });
+});
+
+needing('git').describe('npm run package in a checkout', () => {
+  it('reads the commit and its time, and detects changed and untracked files', () => {
+    const { root, head } = checkout();
+    const commit = { id: head, time: 1_795_300_000, hasChanges: false };
+    expect(readCommit(root)).toEqual(commit);
+    writeFileSync(join(root, 'package.json'), '{ }');
+    expect(readCommit(root)).toEqual({ ...commit, hasChanges: true });
+
+    const other = checkout();
+    writeFileSync(join(other.root, 'untracked'), '');
+    expect(readCommit(other.root)?.hasChanges).toBe(true);
+  });
+
+  it('does not know the commit without git, or in a folder of another checkout', () => {
+    const { root } = checkout();
+    expect(readCommit(root, { PATH: '/nowhere' })).toBe(undefined);
+    mkdirSync(join(root, 'unpacked'));
+    expect(readCommit(join(root, 'unpacked'))).toBe(undefined);
+  });
+
+  it('does not know the commit of a repository without commits', () => {
+    const root = tree();
+    execFileSync('git', ['init', '--quiet'], { cwd: root, env: gitEnv });
+    expect(readCommit(root)).toBe(undefined);
+  });
+});

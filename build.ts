@@ -54,9 +54,7 @@ function readTarget(args: string[]): string {
   const { target = here } = parseArgs({ args, options: { target: { type: 'string' } } }).values;
   if (platforms[target] !== undefined || target === here) return target;
   const known = Object.keys(platforms);
-  throw new Error(
-    `Cannot build for ${target}: did you mean ${closest(target, known)}? Known: ${known.join(', ')}`,
-  );
+  throw new Error(`Cannot build for ${target}: did you mean ${closest(target, known)}? Known: ${known.join(', ')}`);
 }
 
 /** Files that are read when they are first needed. As text in a module they would take memory, and their bytecode as much room again. */
@@ -134,8 +132,7 @@ function checkPaths(outfile: string): void {
   const path = ['node_modules', 'src', 'dist']
     .map((name) => join(root, name, '/'))
     .find((path) => bytes.includes(path));
-  if (path !== undefined)
-    throw new Error(`${outfile} has the path ${path} in it, so that builds elsewhere differ`);
+  if (path !== undefined) throw new Error(`${outfile} has the path ${path} in it, so that builds elsewhere differ`);
 }
 
 async function buildForNode(forBrowsers: ForBrowsers): Promise<void> {
@@ -244,10 +241,7 @@ try {
   const forPages = new Set<string>();
   const forBrowsers = await buildForBrowsers(forPages);
   const inside = await buildExecutable(target, outfile, addon, forBrowsers);
-  writeFileSync(
-    `${outfile}.packages.json`,
-    `${JSON.stringify([...new Set([...inside, ...forPages])].sort())}\n`,
-  );
+  writeFileSync(`${outfile}.packages.json`, `${JSON.stringify([...new Set([...inside, ...forPages])].sort())}\n`);
   if (target === here) {
     writeFileSync('dist/console.json', forBrowsers.FLAGMETER_CONSOLE);
     writeFileSync('dist/snippet.json', forBrowsers.FLAGMETER_SNIPPET);

@@ -17,26 +17,12 @@ const ofWorkspace = (workspace: string, names: string) =>
 const clientsOnNode = '{openfeature-hooks,otlp-exporters}';
 
 /** Limits that end a test that hangs. They exceed the limit of each wait, whose error says more. */
-const limits = {
-  testTimeout: 5 * patienceMs,
-  hookTimeout: 5 * patienceMs,
-  expect: { poll: { timeout: patienceMs } },
-};
+const limits = { testTimeout: 5 * patienceMs, hookTimeout: 5 * patienceMs, expect: { poll: { timeout: patienceMs } } };
 
 const setupFiles = ['test/support/each-file.ts'];
 
 /** Folders without unit tests: proofs, and tests of the executable. */
-const otherFolders = [
-  'bench',
-  'binary',
-  'browser',
-  'chaos',
-  'faults',
-  'models',
-  'nodes',
-  'packages',
-  'unleash-server',
-];
+const otherFolders = ['bench', 'binary', 'browser', 'chaos', 'faults', 'models', 'nodes', 'packages', 'unleash-server'];
 
 /** Files whose tests find the removal of a rule. */
 const findRemovals = new Set(Object.values(mutants).map(({ test }) => test));
@@ -111,11 +97,7 @@ const longPackageTests = ['test/packages/{arm,image,lifecycle,newcomer,reproduci
 const longAlertTests = ['test/nodes/lasting-alerts.test.ts'];
 
 /** Tests of the executable, which run on Node. */
-const executable = {
-  ...limits,
-  globalSetup: 'test/browser/support/start-chromium.ts',
-  setupFiles,
-};
+const executable = { ...limits, globalSetup: 'test/browser/support/start-chromium.ts', setupFiles };
 
 /** The pages that everyone sees first. The others, attacks and single sign-on are proofs. */
 const firstPages =
@@ -154,11 +136,7 @@ const proofs = {
   test: {
     ...executable,
     name: 'proofs',
-    include: [
-      'test/{bench,chaos,faults,models,nodes,packages}/**/*.test.ts',
-      ...nodeTests,
-      ...slowSystemTests,
-    ],
+    include: ['test/{bench,chaos,faults,models,nodes,packages}/**/*.test.ts', ...nodeTests, ...slowSystemTests],
     exclude: [...longPackageTests, ...longAlertTests],
   },
 };
@@ -171,14 +149,10 @@ const packages = {
   },
 };
 
-const alerts = {
-  test: { ...executable, name: 'alerts', include: ['test/{binary,nodes}/*alerts.test.ts'] },
-};
+const alerts = { test: { ...executable, name: 'alerts', include: ['test/{binary,nodes}/*alerts.test.ts'] } };
 
 /** They install a server of Unleash from the npm registry. `npm run test:unleash` */
-const unleash = {
-  test: { ...executable, name: 'unleash', include: ['test/unleash-server/*.test.ts'] },
-};
+const unleash = { test: { ...executable, name: 'unleash', include: ['test/unleash-server/*.test.ts'] } };
 
 /** The unit tests talk to the HTTP engine of the runtime that they run in: Bun has one, Node an optional one. */
 const onBun = process.versions['bun'] !== undefined;
@@ -188,8 +162,7 @@ const warn = process.env['OUTCOMES'] === undefined ? console.warn : () => {};
 if (!onBun && whyNotOnNode !== undefined)
   warn(`${whyNotOnNode}\nUntil then the unit tests run on Bun only (npm run test:bun).\n`);
 
-if (skipped.length > 0)
-  warn(`Tests that need ${skipped.join(', ')} are skipped: ${installCommand(skipped)}\n`);
+if (skipped.length > 0) warn(`Tests that need ${skipped.join(', ')} are skipped: ${installCommand(skipped)}\n`);
 
 for (const [workspace, why] of skippedWorkspaces) warn(`Skipped: ${workspace} ${why}\n`);
 

@@ -52,10 +52,7 @@ export function readOptions<Name extends string, List extends string = never, Te
     const fallback = (values.small ? small[name] : undefined) ?? defaults[name];
     return [name, numberOf(name, textOf(name), fallback)];
   });
-  const listed = (Object.keys(lists) as List[]).map((name) => [
-    name,
-    listOf(name, textOf(name), lists[name]),
-  ]);
+  const listed = (Object.keys(lists) as List[]).map((name) => [name, listOf(name, textOf(name), lists[name])]);
   return {
     json: values.json === true,
     small: values.small === true,

@@ -2,15 +2,7 @@ import { join } from 'node:path';
 import type { LoadReport } from '../src/bench/load/plan.ts';
 import { cleanUp, startProcess } from '../test/support/binary.ts';
 import { type Benchmark, type CommonOptions, readOptions, show } from './benchmark.ts';
-import {
-  measureRounds,
-  type Open,
-  type Rounds,
-  ratioRows,
-  speedRows,
-  summaryOf,
-  type Target,
-} from './rounds.ts';
+import { measureRounds, type Open, type Rounds, ratioRows, speedRows, summaryOf, type Target } from './rounds.ts';
 import { commitsOf, type Service, startService } from './service.ts';
 
 /** Options of every such benchmark, plus its own. */

@@ -80,11 +80,7 @@ function change(accountStore: PostgresAccountStore, key: string): Promise<void> 
   });
 }
 
-async function measure(
-  callers: number,
-  seconds: number,
-  act: (caller: number) => Promise<unknown>,
-): Promise<Measured> {
+async function measure(callers: number, seconds: number, act: (caller: number) => Promise<unknown>): Promise<Measured> {
   const times = new Histogram();
   let done = 0;
   const begun = performance.now();
@@ -117,12 +113,7 @@ async function openNode(url: string): Promise<BenchNode> {
   const parts = { health, reads, changes, signIns, key: undefined, clock, log, randomBytes };
   const repair = async () => silent;
   const directory = randomBytes(8).toString('hex');
-  const accountStore = new PostgresAccountStore(accounts, {
-    ...parts,
-    directory,
-    repair,
-    setAside: async () => {},
-  });
+  const accountStore = new PostgresAccountStore(accounts, { ...parts, directory, repair, setAside: async () => {} });
   return {
     accountStore,
     async close() {

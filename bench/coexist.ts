@@ -121,9 +121,7 @@ async function invalidate(
 
 /** Packets that were accepted in all runs, by index. */
 function acceptedIn(warmup: LoadReport, rounds: readonly Round[]): number[] {
-  const runs = [warmup, ...rounds.flatMap(({ alone, beside }) => [alone, beside])].map(
-    ({ accepted }) => accepted,
-  );
+  const runs = [warmup, ...rounds.flatMap(({ alone, beside }) => [alone, beside])].map(({ accepted }) => accepted);
   return warmup.accepted.map((_, index) => runs.reduce((sum, run) => sum + (run[index] ?? 0), 0));
 }
 
@@ -145,9 +143,7 @@ function print(
     ratio: middle((each) => each.beside.p99 / each.alone.p99),
   };
   show(json, result, [
-    [
-      `${result.invalidationsPerSecond} invalidations/s by ${callers} callers, p99 ${result.invalidationP99Ms} ms`,
-    ],
+    [`${result.invalidationsPerSecond} invalidations/s by ${callers} callers, p99 ${result.invalidationP99Ms} ms`],
     [],
     [`${rate} packets/s`, 'p50 ms', 'p99 ms'],
     ['alone', `${result.aloneP50Ms}`, `${result.aloneP99Ms}`],

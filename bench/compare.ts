@@ -37,8 +37,7 @@ function previousOf(against: string | undefined): string {
 }
 
 function executable(option: string, path: string): string {
-  if (!existsSync(path))
-    throw new TypeError(`Option '--${option}' must be an executable: ${path} is missing`);
+  if (!existsSync(path)) throw new TypeError(`Option '--${option}' must be an executable: ${path} is missing`);
   return path;
 }
 
@@ -48,9 +47,7 @@ function choose(only: string | undefined): readonly string[] {
   const names = only?.split(',') ?? known;
   for (const name of names) {
     if (!groups.has(name))
-      throw new TypeError(
-        `Option '--only' has the unknown group '${name}'; did you mean '${closest(name, known)}'?`,
-      );
+      throw new TypeError(`Option '--only' has the unknown group '${name}'; did you mean '${closest(name, known)}'?`);
   }
   return known.filter((name) => names.includes(name));
 }

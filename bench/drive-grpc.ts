@@ -69,8 +69,7 @@ class GrpcDriver {
       if (caller !== undefined) this.#answered(caller, message);
     });
     connection = opened;
-    for (let stream = 0; stream < streams; stream++)
-      callers.push({ ...newSlot, connection: opened, instance, busy });
+    for (let stream = 0; stream < streams; stream++) callers.push({ ...newSlot, connection: opened, instance, busy });
     for (const caller of callers) this.#load.add(caller);
   }
 

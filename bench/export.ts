@@ -27,8 +27,7 @@ export const exportRows: Benchmark = {
       show(options.json, { ...figures }, [
         ['', 'rows/s', 'rows/CPU s', 'MB/s', 'rows', 's', 'MB before', 'MB more'],
         ...(['csv', 'ndjson'] as const).map((format) => {
-          const { rowsPerSecond, rowsPerCpuSecond, mbPerSecond, rows, seconds, beforeMb, moreMb } =
-            figures[format]!;
+          const { rowsPerSecond, rowsPerCpuSecond, mbPerSecond, rows, seconds, beforeMb, moreMb } = figures[format]!;
           return [
             format,
             ...[rowsPerSecond, rowsPerCpuSecond, mbPerSecond, rows, seconds, beforeMb, moreMb].map(String),
@@ -60,9 +59,7 @@ async function measure({ binary, flags, days }: Options): Promise<Record<string,
   const data = `${freshDirectory()}/data`;
   const credentials = await prepare(data, binary);
   const empty = await startBinary({ data, binary });
-  const application = await createApplication(empty.http, await token(empty.http, credentials), {
-    name: 'bench',
-  });
+  const application = await createApplication(empty.http, await token(empty.http, credentials), { name: 'bench' });
   await stop(empty);
   const numbers = await numbersOf(data, application);
   const now = Date.now();
@@ -102,8 +99,7 @@ async function drain(url: string, authorization: string, pid: number): Promise<F
   try {
     await new Promise<void>((resolve, reject) => {
       const request = get(url, { headers: { authorization } }, (response) => {
-        if (response.statusCode !== 200)
-          return reject(new Error(`The export responded with ${response.statusCode}`));
+        if (response.statusCode !== 200) return reject(new Error(`The export responded with ${response.statusCode}`));
         response.on('data', (chunk: Buffer) => {
           bytes += chunk.length;
           for (let at = chunk.indexOf(lineEnd); at >= 0; at = chunk.indexOf(lineEnd, at + 1)) lines += 1;

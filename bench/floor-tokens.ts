@@ -26,10 +26,6 @@ async function verifyOne(request: Request): Promise<Response> {
   return Response.json({ items: [] }, { status: good && authorization !== null ? 200 : 401 });
 }
 
-const server = Bun.serve({
-  hostname: '127.0.0.1',
-  port: 0,
-  fetch: process.argv[2] === 'sign' ? signOne : verifyOne,
-});
+const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: process.argv[2] === 'sign' ? signOne : verifyOne });
 
 process.stdout.write(`floor ready http=${server.hostname}:${server.port}\n`);

@@ -9,14 +9,7 @@ const [onlyReads, headers, bytes, group, cors] = ['read', 'headers', 'bytes', 'g
   steps.has(step),
 );
 const decoder = new TextDecoder('utf-8', { fatal: true });
-const decisive = [
-  'content-length',
-  'content-encoding',
-  'content-type',
-  'idempotency-key',
-  'origin',
-  'user-agent',
-];
+const decisive = ['content-length', 'content-encoding', 'content-type', 'idempotency-key', 'origin', 'user-agent'];
 const accepted = {
   status: 202,
   headers: new Headers({ 'access-control-allow-origin': 'https://shop.example.com', vary: 'Origin' }),

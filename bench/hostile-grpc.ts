@@ -64,11 +64,7 @@ async function openCalls(grpc: string, streams: number, halfSent: Buffer): Promi
     session.once('close', () => resolve());
   });
   for (let n = 0; n < streams && !session.destroyed; n += 1) {
-    const headers = {
-      ':method': 'POST',
-      ':path': '/Usage.Usage/SendStats',
-      'content-type': 'application/grpc',
-    };
+    const headers = { ':method': 'POST', ':path': '/Usage.Usage/SendStats', 'content-type': 'application/grpc' };
     const stream = session.request(headers);
     stream.on('error', () => {});
     stream.resume();

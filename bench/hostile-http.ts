@@ -80,9 +80,7 @@ async function hold(
   const [host, port] = service.http.split(':') as [string, string];
   const before = rssMb(service.pid);
   const bytes = Buffer.from(text);
-  const sockets = await Promise.all(
-    Array.from({ length: connections }, () => openAndSend(host, Number(port), bytes)),
-  );
+  const sockets = await Promise.all(Array.from({ length: connections }, () => openAndSend(host, Number(port), bytes)));
   await pause(settle * 1000);
   const open = sockets.filter(({ destroyed, readyState }) => !destroyed && readyState === 'open').length;
   const held = rssMb(service.pid);

@@ -48,9 +48,7 @@ interface Measured {
   readonly answers: Readonly<Record<string, number>>;
 }
 
-type Options = Readonly<Record<'connections' | 'kilobytes' | 'seconds', number>> & {
-  readonly binary: string;
-};
+type Options = Readonly<Record<'connections' | 'kilobytes' | 'seconds', number>> & { readonly binary: string };
 type MakeRequest = (key: string) => Buffer;
 
 /** Whole requests, by content of their bodies. */
@@ -60,10 +58,7 @@ function shapesOf(small: boolean): ReadonlyMap<string, MakeRequest> {
     ['2 000 000 empty entries', emptyEntries(2_000_000 * part)],
     ['300 000 names', jsonReport((at) => `{"feature":"feature-${at}"}`, 100_000 * part)],
     ['1 400 000 empty objects', jsonReport(() => '{}', 1_390_000 * part)],
-    [
-      '350 000 users',
-      jsonReport((at) => `{"feature":"f${at}","uniqueUserHashes":[${hashes(at)}]}`, 350 * part),
-    ],
+    ['350 000 users', jsonReport((at) => `{"feature":"f${at}","uniqueUserHashes":[${hashes(at)}]}`, 350 * part)],
   ]);
 }
 
@@ -91,11 +86,7 @@ function emptyEntries(count: number): MakeRequest {
     ]);
     const frame = Buffer.alloc(5);
     frame.writeUInt32BE(message.length, 1);
-    return post(
-      '/Usage.Usage/SendStats',
-      'application/grpc-web+proto',
-      gzipSync(Buffer.concat([frame, message])),
-    );
+    return post('/Usage.Usage/SendStats', 'application/grpc-web+proto', gzipSync(Buffer.concat([frame, message])));
   };
 }
 
@@ -122,13 +113,7 @@ async function measure(
     Array.from({ length: connections }, () => sendPaced(address, request, kilobytes * 1000, ending.signal)),
   );
   const requests = packetsOf(ingestMix, neighbour.key).map((packet) => requestText(packet, hostile.http));
-  const report = await load({
-    ...address,
-    ...quiet,
-    requests,
-    seconds,
-    warmupSeconds: Math.min(1, seconds / 5),
-  });
+  const report = await load({ ...address, ...quiet, requests, seconds, warmupSeconds: Math.min(1, seconds / 5) });
   const took = (performance.now() - began) / 1000;
   ending.abort();
   const answers: Record<string, number> = {};

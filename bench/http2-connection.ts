@@ -28,12 +28,7 @@ export class Http2Connection {
   #unsent: Uint8Array[] = [];
   #unread: Buffer = Buffer.alloc(0);
 
-  constructor(
-    socket: { write(bytes: Uint8Array): number },
-    authority: string,
-    path: string,
-    onAnswer: OnAnswer,
-  ) {
+  constructor(socket: { write(bytes: Uint8Array): number }, authority: string, path: string, onAnswer: OnAnswer) {
     this.#socket = socket;
     this.#onAnswer = onAnswer;
     this.#head = requestHeaders(authority, path);

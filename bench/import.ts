@@ -87,8 +87,7 @@ async function writeHistory(path: string, flags: number, days: number): Promise<
     const time = new Date(end - hour * hourMs).toISOString();
     let text = '';
     for (let flag = 0; flag < flags; flag += 1)
-      for (const variant of variants)
-        text += `${time},Production,feature-${flag},${variant},${flag + hour},1,0\r\n`;
+      for (const variant of variants) text += `${time},Production,feature-${flag},${variant},${flag + hour},1,0\r\n`;
     if (!file.write(text)) await once(file, 'drain');
   }
   await finished(file.end());
@@ -118,13 +117,7 @@ function watch(http: string, pid: number, key: string) {
       sender.close();
       latencies.sort((a, b) => a - b);
       const at = (share: number) => round(latencies[Math.floor(share * (latencies.length - 1))]!, 1);
-      return {
-        ownMb: round(most),
-        packets: latencies.length,
-        packetP50Ms: at(0.5),
-        packetP99Ms: at(0.99),
-        refused,
-      };
+      return { ownMb: round(most), packets: latencies.length, packetP50Ms: at(0.5), packetP99Ms: at(0.99), refused };
     },
   };
 }

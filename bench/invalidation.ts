@@ -7,15 +7,7 @@ import { addToList, type Invalidated, isOnList, newTokenIdentity } from '../src/
 import { sweepRound } from '../src/auth/sweep.ts';
 import { type Clock, systemClock } from '../src/runtime/clock.ts';
 import { type AccountTables, openAccountTables } from '../src/storage/lmdb/accounts.ts';
-import {
-  cleanUp,
-  freshDirectory,
-  manage,
-  prepare,
-  startBinary,
-  stop,
-  token,
-} from '../test/support/binary.ts';
+import { cleanUp, freshDirectory, manage, prepare, startBinary, stop, token } from '../test/support/binary.ts';
 import { type Benchmark, note, readOptions, show } from './benchmark.ts';
 import { median, round } from './numbers.ts';
 import { rssMb } from './process-stats.ts';
@@ -111,8 +103,7 @@ function newToken(): Invalidated {
 function timeLookups(list: Reader, tokens: readonly Invalidated[], expected: boolean): number {
   let right = 0;
   const start = performance.now();
-  for (let n = 0; n < lookups; n += 1)
-    if (isOnList(list, tokens[n % tokens.length]!) === expected) right += 1;
+  for (let n = 0; n < lookups; n += 1) if (isOnList(list, tokens[n % tokens.length]!) === expected) right += 1;
   const nanos = ((performance.now() - start) * 1e6) / lookups;
   if (right !== lookups) throw new Error(`${lookups - right} lookups were wrong`);
   return round(nanos);

@@ -36,10 +36,7 @@ export const micro: Benchmark = {
     for (const { close } of stores) await close();
     const rows = bench.tasks.map((task) => [task.name, nanosPerPacket(task)] as const);
     const result = Object.fromEntries(rows.map(([name, nanos]) => [`${name}Ns`, nanos]));
-    show(options.json, result, [
-      ['step', 'ns a packet'],
-      ...rows.map(([name, nanos]) => [name, String(nanos)]),
-    ]);
+    show(options.json, result, [['step', 'ns a packet'], ...rows.map(([name, nanos]) => [name, String(nanos)])]);
   },
 };
 
@@ -117,7 +114,6 @@ function writing(series: number): { name: string; step: () => void; close: () =>
 
 function nanosPerPacket(task: Bench['tasks'][number]): number {
   const { result } = task;
-  if (result.state !== 'completed')
-    throw new Error(`the step '${task.name}' did not complete: ${result.state}`);
+  if (result.state !== 'completed') throw new Error(`the step '${task.name}' did not complete: ${result.state}`);
   return round((result.latency.p50 * 1e6) / packetsPerIteration, 1);
 }

@@ -62,8 +62,6 @@ async function verifyMint(service: Service, backendKey: string): Promise<void> {
   const packet = { k: service.key, e: 'Production', f: { checkout: { on: [1] } }, i: minted?.instanceId };
   await post('telemetry', { origin: 'https://shop.example.com' }, packet);
   const path = `/api/v2/applications/${service.applicationId}/identities/${identity}/exposures?environment=Production`;
-  const { exposures } = (await manage(service.http, service.accessToken, 'GET', path, 200)) as {
-    exposures: unknown[];
-  };
+  const { exposures } = (await manage(service.http, service.accessToken, 'GET', path, 200)) as { exposures: unknown[] };
   if (exposures.length !== 1) throw new Error('a packet with a minted id was not attributed');
 }

@@ -197,8 +197,7 @@ export function simulate(costs: Costs, machine: Machine): Simulated {
       runtime.work(packets * costs.runtime, () => {});
       if (acceptor !== main) main.work(packets * costs.main, () => {});
       acceptor.work(packets * costs.accept, () => {
-        for (let n = 0; n < packets; n += 1)
-          streams[(application++ % machine.applications) % used]!.stream.open += 1;
+        for (let n = 0; n < packets; n += 1) streams[(application++ % machine.applications) % used]!.stream.open += 1;
         for (const { stream, commit } of streams) if (stream.open > 0 && stream.committing === 0) commit();
         simulation.after(0, accept);
       });
@@ -216,12 +215,7 @@ export function simulate(costs: Costs, machine: Machine): Simulated {
 }
 
 /** A lane: its journal takes the batches that wait, and its folding thread follows. @returns commits the open batch of a stream */
-function createLane(
-  simulation: Simulation,
-  costs: Costs,
-  disk: Resource,
-  store: Resource,
-): (stream: Stream) => void {
+function createLane(simulation: Simulation, costs: Costs, disk: Resource, store: Resource): (stream: Stream) => void {
   const journal = new Resource(simulation, 'journal');
   const fold = new Resource(simulation, 'fold');
   const commits = new Resource(simulation, 'commits', false);

@@ -27,46 +27,26 @@ export const model: Benchmark = {
     'packets per second on 1 to 16 cores, calculated from the cost of each step: the best number of front-end threads',
   usage: '[--json] [--cores 1,2,4,8,12,16] [--connections 1024] [--costs FILE] [--small]',
   async run(args) {
-    const { values, tokens } = parseArgs({
-      args,
-      options: { costs: { type: 'string' } },
-      strict: false,
-      tokens: true,
-    });
+    const { values, tokens } = parseArgs({ args, options: { costs: { type: 'string' } }, strict: false, tokens: true });
     const given = tokens.find((token) => token.kind === 'option' && token.name === 'costs');
     const rest = given === undefined ? args : args.toSpliced(given.index, 2);
-    const options = readOptions(
-      rest,
-      { connections: 1024 },
-      { connections: 64 },
-      { cores: [1, 2, 4, 8, 12, 16] },
-    );
+    const options = readOptions(rest, { connections: 1024 }, { connections: 64 }, { cores: [1, 2, 4, 8, 12, 16] });
     const { connections } = options;
     const costs = { ...measured, ...(values.costs === undefined ? {} : readCosts(String(values.costs))) };
     const shared = simulate(costs, { ...lanes[0], cores: 2, threads: 0, connections: 256 });
     const alone = { ...costs, generator: 0 };
     const cores = options.small ? [2] : options.cores;
-    const rows = lanes.flatMap((lane) =>
-      cores.map((count) => best(alone, { ...lane, cores: count, connections })),
-    );
-    show(
-      options.json,
-      { sharedRps: round(shared.packetsPerSecond), ...Object.fromEntries(rows.map(named)) },
+    const rows = lanes.flatMap((lane) => cores.map((count) => best(alone, { ...lane, cores: count, connections })));
+    show(options.json, { sharedRps: round(shared.packetsPerSecond), ...Object.fromEntries(rows.map(named)) }, [
+      ['applications', 'workers', 'cores', 'threads', 'packets/s', 'cores used', 'limit'],
+      ...rows.map((row) => [
+        ...[row.applications, row.workers, row.cores, row.threads].map(String),
+        ...[String(Math.round(row.packetsPerSecond / 1000) * 1000), `${round(row.used * 100)} %`, limitOf(row)],
+      ]),
       [
-        ['applications', 'workers', 'cores', 'threads', 'packets/s', 'cores used', 'limit'],
-        ...rows.map((row) => [
-          ...[row.applications, row.workers, row.cores, row.threads].map(String),
-          ...[
-            String(Math.round(row.packetsPerSecond / 1000) * 1000),
-            `${round(row.used * 100)} %`,
-            limitOf(row),
-          ],
-        ]),
-        [
-          `two cores shared with the generator, no front-end thread: ${Math.round(shared.packetsPerSecond / 1000) * 1000} packets/s`,
-        ],
+        `two cores shared with the generator, no front-end thread: ${Math.round(shared.packetsPerSecond / 1000) * 1000} packets/s`,
       ],
-    );
+    ]);
   },
 };
 

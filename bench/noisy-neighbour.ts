@@ -18,8 +18,7 @@ const restSeconds = 10;
 /** Effect on an application of another that sends few but large packets. */
 export const noisyNeighbour: Benchmark = {
   summary: 'latency of a quiet application beside one that sends packets of 60 kB, and memory of the service',
-  usage:
-    '[--json] [--rate 374] [--kilobytes 60] [--connections 64] [--seconds 10] [--small] [--binary dist/flagmeter]',
+  usage: '[--json] [--rate 374] [--kilobytes 60] [--connections 64] [--seconds 10] [--small] [--binary dist/flagmeter]',
   async run(args) {
     const defaults = { rate: 374, kilobytes: 60, connections: 64, seconds: 10, rest: restSeconds };
     const options = readOptions(args, defaults, { rate: 20, connections: 4, seconds: 0.5, rest: 0.1 });
@@ -95,8 +94,6 @@ function print(json: boolean, { alone, beside, noisy, ...memory }: Measured): vo
     ['quiet, alone', `${result.aloneP50Ms}`, `${result.aloneP99Ms}`],
     [`quiet, beside ${result.noisyRps} large packets/s`, `${result.p50Ms}`, `${result.p99Ms}`],
     [],
-    [
-      `resident: ${result.idleRssMb} MiB before, ${result.peakRssMb} at most, ${result.restedRssMb} at rest again`,
-    ],
+    [`resident: ${result.idleRssMb} MiB before, ${result.peakRssMb} at most, ${result.restedRssMb} at rest again`],
   ]);
 }

@@ -16,8 +16,7 @@ const calmConnections = 256;
 /** Remaining throughput when clients that retry at once offer more than the service accepts. */
 export const overload: Benchmark = {
   summary: 'accepted packets per second while 1, 2 and 5 times the capacity is offered',
-  usage:
-    '[--json] [--connections 2000] [--seconds 5] [--high 600] [--low 300] [--small] [--binary dist/flagmeter]',
+  usage: '[--json] [--connections 2000] [--seconds 5] [--high 600] [--low 300] [--small] [--binary dist/flagmeter]',
   async run(args) {
     const defaults = { connections: 2_000, seconds: 5, high: 600, low: 300 };
     const options = readOptions(args, defaults, { connections: 64, seconds: 0.25, high: 24, low: 12 });
@@ -77,11 +76,7 @@ async function measure(service: Service, { connections, seconds, high }: Options
     runs.push(runOf(report, commits, cpuSeconds(service.pid) - before.cpu));
     note(`${factor} × ${round(capacity)}/s offered: ${round(runs.at(-1)!.taken)}/s taken`);
   }
-  return {
-    capacity,
-    runs,
-    accepted: requests.map((_, at) => sum(reports.map((each) => each.accepted[at]!))),
-  };
+  return { capacity, runs, accepted: requests.map((_, at) => sum(reports.map((each) => each.accepted[at]!))) };
 }
 
 function runOf({ requests, errors, seconds, p99 }: LoadReport, commits: number, cpu: number): Run {
@@ -114,12 +109,7 @@ function print(json: boolean, { capacity, runs }: Measured): void {
   const result = { capacity: round(capacity), peak: round(peak), kept, runs };
   show(json, result, [
     ['', 'answered/s', 'taken/s', 'refused/s', 'commits/s', 'p99 ms', 'µs CPU an answer'],
-    ...runs.map((run, at) => [
-      `${factors[at]} × ${round(capacity)}/s offered`,
-      ...Object.values(run).map(String),
-    ]),
-    [
-      `${round(kept * 100)} % of the peak is accepted under the highest load; every count verified in the usage report`,
-    ],
+    ...runs.map((run, at) => [`${factors[at]} × ${round(capacity)}/s offered`, ...Object.values(run).map(String)]),
+    [`${round(kept * 100)} % of the peak is accepted under the highest load; every count verified in the usage report`],
   ]);
 }

@@ -115,9 +115,7 @@ async function measure(options: Options): Promise<void> {
     ['most', `${most.rssMb}`, `${most.ownMb}`],
     ['at the end', `${end.rssMb}`, `${end.ownMb}`],
     [],
-    [
-      `${count} responses to ${options.pages} pages (${by.join(', ')}), the slowest in ${round(slowestMs)} ms`,
-    ],
+    [`${count} responses to ${options.pages} pages (${by.join(', ')}), the slowest in ${round(slowestMs)} ms`],
   ]);
 }
 
@@ -187,16 +185,8 @@ function pathsOf(page: number, flags: number, turn: number): readonly string[] {
   const slow = turn % 5 === 0;
   if (page % 3 === 2) {
     const flag = `flag-${page % flags}`;
-    const details = [
-      '',
-      '/senders?environment=Production',
-      '/verdict?environment=Production',
-      `/comparison?${span}`,
-    ];
-    return [
-      `/usage?feature=${flag}&${range}`,
-      ...(slow ? details.map((each) => `/features/${flag}${each}`) : []),
-    ];
+    const details = ['', '/senders?environment=Production', '/verdict?environment=Production', `/comparison?${span}`];
+    return [`/usage?feature=${flag}&${range}`, ...(slow ? details.map((each) => `/features/${flag}${each}`) : [])];
   }
   if (page % 7 === 6) return [`/overview?${range}`, `/ingest?unnamed=true&${range}`];
   const rows = Array.from({ length: Math.min(flags, flagsWithUsers) }, (_, flag) => `&feature=flag-${flag}`);

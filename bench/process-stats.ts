@@ -32,8 +32,7 @@ export function mainThreadSeconds(pid: number): number {
 /** CPU time of the threads of a process by name, in seconds. Threads of one name are added up. */
 export function threadSeconds(pid: number): Map<string, number> {
   const seconds = new Map<string, number>();
-  for (const thread of threadsOf(pid))
-    seconds.set(thread.name, (seconds.get(thread.name) ?? 0) + thread.seconds);
+  for (const thread of threadsOf(pid)) seconds.set(thread.name, (seconds.get(thread.name) ?? 0) + thread.seconds);
   return seconds;
 }
 
@@ -50,8 +49,6 @@ function secondsIn(path: string): number {
 }
 
 function statusMb(pid: number, field: string): number {
-  const kibibytes = new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(
-    readFileSync(`/proc/${pid}/status`, 'latin1'),
-  );
+  const kibibytes = new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'latin1'));
   return Number(kibibytes?.[1]) / 1024;
 }

@@ -78,8 +78,7 @@ async function measure(
   await Promise.all(opened.map((journal) => journal.close()));
   rmSync(directory, { recursive: true });
   const elapsed = (after.at - before.at) / 1000;
-  const perSecond = (name: 'packets' | 'commits' | 'flushes') =>
-    Math.round((after[name] - before[name]) / elapsed);
+  const perSecond = (name: 'packets' | 'commits' | 'flushes') => Math.round((after[name] - before[name]) / elapsed);
   return {
     ...{ packets: perSecond('packets'), commits: perSecond('commits'), flushes: perSecond('flushes') },
     ms: round((1000 * elapsed * workers.length) / (after.commits - before.commits), 2),

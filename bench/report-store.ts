@@ -29,10 +29,7 @@ const [hourMs, dayMs] = [3_600_000, 86_400_000];
 const senders = ['web/2.3', 'web/2.4', 'api/1.9', 'jobs/7', 'ios/5.1'];
 
 /** The numbers of an application and of its environments. The service must not be running. */
-export async function numbersOf(
-  data: string,
-  id: string,
-): Promise<{ application: number; environments: number[] }> {
+export async function numbersOf(data: string, id: string): Promise<{ application: number; environments: number[] }> {
   const accounts = openAccountTables(data);
   const { number, environments } = accounts.applications.get(id)!;
   await accounts.lmdb.close();
@@ -58,10 +55,7 @@ export async function fillHistory(data: string, histories: readonly History[], n
       if (!isDense && hour % 24 >= hoursADay) continue;
       const end = Math.min(60, Math.floor(now / 60_000) - hour * 60 + 1);
       for (let minute = 0; minute < (isDense ? end : 1); minute += 10) {
-        const minutes = Array.from(
-          { length: isDense ? Math.min(10, end - minute) : 1 },
-          (_, at) => minute + at,
-        );
+        const minutes = Array.from({ length: isDense ? Math.min(10, end - minute) : 1 }, (_, at) => minute + at);
         const buckets = minutes.map((each) => bucketAt(hour * 60 + each, horizons));
         write(counted(history, buckets, hour, minute === 0).seal());
       }

@@ -100,9 +100,7 @@ async function open(binary: string, { data, credentials, application }: Store): 
   const service = await startBinary({ data, binary, args: ['--api-rate', '0'] });
   const authorization = `Bearer ${await token(service.http, credentials)}`;
   // The setup of the first report, whichever it is: the thread, and its connection.
-  await fetch(`http://${service.http}/api/v2/applications/${application}/metrics`, {
-    headers: { authorization },
-  });
+  await fetch(`http://${service.http}/api/v2/applications/${application}/metrics`, { headers: { authorization } });
   return {
     async ask(path) {
       const began = performance.now();
@@ -123,8 +121,7 @@ interface Question {
 
 function questions({ flags, days }: Options): readonly Question[] {
   const now = Date.now();
-  const range = (of: number) =>
-    `from=${new Date(now - of * dayMs).toISOString()}&to=${new Date(now).toISOString()}`;
+  const range = (of: number) => `from=${new Date(now - of * dayMs).toISOString()}&to=${new Date(now).toISOString()}`;
   const overview = (environment: string, of: number) => `/overview?environment=${environment}&${range(of)}`;
   const rows = Array.from({ length: Math.min(flags, flagsWithUsers) }, (_, flag) => `&feature=flag-${flag}`);
   const tenth = Math.max(1, Math.round(days / 10));
@@ -184,13 +181,7 @@ function print(
   });
   show(json, { figures }, [
     ['', 'cold ms', 'warm ms', 'best ms', 'kB'],
-    ...figures.map(({ name, coldMs, warmMs, bestMs, kb }) => [
-      name,
-      `${coldMs}`,
-      `${warmMs}`,
-      `${bestMs}`,
-      `${kb}`,
-    ]),
+    ...figures.map(({ name, coldMs, warmMs, bestMs, kb }) => [name, `${coldMs}`, `${warmMs}`, `${bestMs}`, `${kb}`]),
     [],
     [`cold: the first request after a start; warm: the median of ${rounds} later ones, none of them cached`],
   ]);

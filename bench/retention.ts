@@ -59,11 +59,7 @@ async function fill(service: Service, minutes: number, now: number): Promise<voi
       }));
       const body = JSON.stringify({ appKey: service.key, environment: 'Production', time, stats });
       const headers = { 'content-type': 'application/json' };
-      const response = await fetch(`http://${service.http}/api/usage/stats`, {
-        method: 'POST',
-        headers,
-        body,
-      });
+      const response = await fetch(`http://${service.http}/api/usage/stats`, { method: 'POST', headers, body });
       if (response.status !== 200) throw new Error(`a report was answered with ${response.status}`);
       await response.arrayBuffer();
     }
@@ -72,11 +68,7 @@ async function fill(service: Service, minutes: number, now: number): Promise<voi
 }
 
 /** All checks of one old feature, and the number of buckets of its first variant. */
-async function readOld(
-  service: Service,
-  minutes: number,
-  now: number,
-): Promise<{ checks: number; points: number }> {
+async function readOld(service: Service, minutes: number, now: number): Promise<{ checks: number; points: number }> {
   const { features } = await usage(service.http, service.accessToken, service.applicationId, {
     environment: 'Production',
     feature: 'old-0',

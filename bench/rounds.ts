@@ -54,10 +54,7 @@ const settleMs = 200;
  * Runs steps in turn, so that conditions are the same. Every other round has the reverse order, so that none always follows the same one.
  * @returns the results of each step, one per round
  */
-export async function inTurn<Result>(
-  rounds: number,
-  steps: readonly (() => Promise<Result>)[],
-): Promise<Result[][]> {
+export async function inTurn<Result>(rounds: number, steps: readonly (() => Promise<Result>)[]): Promise<Result[][]> {
   const results: Result[][] = steps.map(() => []);
   const order = [...steps.keys()];
   for (let turn = 0; turn < rounds; turn++) {
@@ -144,9 +141,7 @@ function ratioTo(floor: Driven, service: Driven): number {
 export function ratioRows({ floors, service }: Rounds): string[][] {
   return floors.map((floor) => {
     const main = (middle(service, 'mainUs') / middle(floor, 'mainUs')).toFixed(2);
-    return [
-      `ratio to the ${floor.name} ${ratioTo(floor, service)}, main thread ${main} times as long a request`,
-    ];
+    return [`ratio to the ${floor.name} ${ratioTo(floor, service)}, main thread ${main} times as long a request`];
   });
 }
 

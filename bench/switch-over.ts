@@ -71,18 +71,12 @@ export const switchOver: Benchmark = {
         for (const [flag, checks] of Object.entries(counts)) sent.set(flag, (sent.get(flag) ?? 0) + checks);
       gateway.close();
       const counted = await countedChecks(server.http, service);
-      const total = (all: ReadonlyMap<string, number>) =>
-        [...all.values()].reduce((sum, each) => sum + each, 0);
+      const total = (all: ReadonlyMap<string, number>) => [...all.values()].reduce((sum, each) => sum + each, 0);
       const same = [...sent].every(([flag, checks]) => counted.get(flag) === checks);
       if (!same) process.exitCode = 1;
       show(
         options.json,
-        {
-          services: options.services,
-          sent: total(sent),
-          counted: total(counted),
-          ...Object.fromEntries(run.outcomes),
-        },
+        { services: options.services, sent: total(sent), counted: total(counted), ...Object.fromEntries(run.outcomes) },
         [
           ['services', 'checks sent', 'counted'],
           [`${options.services}`, `${total(sent)}`, `${total(counted)}`],
@@ -170,10 +164,7 @@ function faultAt(elapsed: number, seconds: number): 503 | 429 | 'unreachable' | 
   })?.fault;
 }
 
-async function countedChecks(
-  http: string,
-  { credentials, applicationId }: Service,
-): Promise<Map<string, number>> {
+async function countedChecks(http: string, { credentials, applicationId }: Service): Promise<Map<string, number>> {
   const [from, to] = [-86_400_000, 3_600_000].map((ms) => new Date(Date.now() + ms)) as [Date, Date];
   const query = { environment: 'Production', step: 'hour', from, to } as const;
   const { features } = await usage(http, await tokenFor(http, credentials), applicationId, query);

@@ -21,8 +21,7 @@ interface Server {
 
 /** The service with several numbers of front-end threads, and the bare HTTP engine, driven in turn with the same packets. */
 export const threads: Benchmark = {
-  summary:
-    'durable packets per second, latencies and CPU by thread, with several numbers of front-end threads',
+  summary: 'durable packets per second, latencies and CPU by thread, with several numbers of front-end threads',
   usage:
     '[--json] [--threads 0,1,2,3] [--connections 256] [--seconds 3] [--rounds 3] [--warmup 4] [--small] [--binary dist/flagmeter]',
   async run(args) {
@@ -43,8 +42,7 @@ export const threads: Benchmark = {
         for (const each of all) await each.server.costs.measure(() => measured(each, plan));
         note(`round ${turn} of ${rounds}`);
       }
-      for (const { service, packets, server } of services)
-        await verifyCounts(service, packets, server.accepted, since);
+      for (const { service, packets, server } of services) await verifyCounts(service, packets, server.accepted, since);
       print(options.json, [floor, ...services.map((each) => each.server)], connections);
     } finally {
       cleanUp();

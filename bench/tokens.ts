@@ -16,8 +16,7 @@ export const issuing = tokenComparison({
 
 /** Requests of the management API with a bearer token, compared with the bare HTTP engine that verifies once per request. */
 export const calls = tokenComparison({
-  summary:
-    'API requests with a token per second, compared with the bare HTTP engine with one verification per request',
+  summary: 'API requests with a token per second, compared with the bare HTTP engine with one verification per request',
   unit: 'request',
   floor: 'verify',
   requests: async ({ http, credentials }) => {

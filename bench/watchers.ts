@@ -85,15 +85,10 @@ async function look(service: Service, startMs: number, pages: Answers, ending: A
     if (ending.aborted) return;
     const began = performance.now();
     const answer = await fetch(url, {
-      headers: {
-        authorization: `Bearer ${service.accessToken}`,
-        'accept-encoding': 'gzip',
-        'if-none-match': etag,
-      },
+      headers: { authorization: `Bearer ${service.accessToken}`, 'accept-encoding': 'gzip', 'if-none-match': etag },
     });
     const { byteLength } = await answer.arrayBuffer();
-    if (answer.status !== 200 && answer.status !== 304)
-      throw new Error(`a page was answered with ${answer.status}`);
+    if (answer.status !== 200 && answer.status !== 304) throw new Error(`a page was answered with ${answer.status}`);
     pages[answer.status === 200 ? 'changed' : 'unchanged'] += 1;
     pages.bytes += byteLength;
     etag = answer.headers.get('etag') ?? '';
@@ -116,18 +111,10 @@ function send(
   packets: readonly BenchPacket[],
   { connections, rate, seconds }: Options,
 ): Promise<LoadReport> {
-  return sendPackets(service.http, packets, {
-    connections,
-    rate,
-    seconds,
-    warmupSeconds: Math.min(1, seconds / 5),
-  });
+  return sendPackets(service.http, packets, { connections, rate, seconds, warmupSeconds: Math.min(1, seconds / 5) });
 }
 
-function print(
-  { json, pages, rate, seconds }: Options & { readonly json: boolean },
-  rounds: readonly Round[],
-): void {
+function print({ json, pages, rate, seconds }: Options & { readonly json: boolean }, rounds: readonly Round[]): void {
   const middle = (of: (each: Round) => number) => round(median(rounds.map(of)), 2);
   const answered = rounds.reduce((sum, each) => sum + each.pages.changed + each.pages.unchanged, 0);
   const result = {

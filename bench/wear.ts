@@ -10,13 +10,7 @@ import { cpuSeconds, ioBytes, rssMb } from './process-stats.ts';
 import { type Service, sendPackets, startService, verifyCounts } from './service.ts';
 
 /** Three flags of two variants each, of 100; and the same with one of ten metrics, from a person. */
-const plain: PacketMix = {
-  features: 100,
-  variants: 2,
-  metrics: 10,
-  featuresPerPacket: 3,
-  metricsPerPacket: 0,
-};
+const plain: PacketMix = { features: 100, variants: 2, metrics: 10, featuresPerPacket: 3, metricsPerPacket: 0 };
 const personal: PacketMix = { ...plain, metricsPerPacket: 1 };
 
 const fewRates = [100];
@@ -115,15 +109,10 @@ export function verifySubject({ service, packets, accepted, since }: Subject): P
 }
 
 /** Starts a service. Series and people are known to it, and segments of its journal exist. */
-export async function prepareSubject(
-  kind: Kind,
-  delay: number | undefined,
-  options: WearOptions,
-): Promise<Subject> {
+export async function prepareSubject(kind: Kind, delay: number | undefined, options: WearOptions): Promise<Subject> {
   const since = new Date();
   const { siblings, people, binary } = options;
-  const delayed =
-    delay === undefined ? [] : ['--commit-delay', String(delay), '--commit-siblings', String(siblings)];
+  const delayed = delay === undefined ? [] : ['--commit-delay', String(delay), '--commit-siblings', String(siblings)];
   const service = await startService(binary, delayed);
   const { http, accessToken, applicationId, key } = service;
   const path = `/api/v2/applications/${applicationId}`;
@@ -152,10 +141,7 @@ async function send(
   plan: { connections: number; seconds: number; rate?: number; limit?: number },
 ) {
   const { service, packets, accepted, next } = subject;
-  const chosen = Array.from(
-    { length: Math.min(count, packets.length) },
-    (_, at) => (next + at) % packets.length,
-  );
+  const chosen = Array.from({ length: Math.min(count, packets.length) }, (_, at) => (next + at) % packets.length);
   subject.next = (next + count) % packets.length;
   const report = await sendPackets(
     service.http,
@@ -167,12 +153,7 @@ async function send(
 }
 
 /** Sends packets at a rate, and measures what they cost. */
-export async function measure(
-  subject: Subject,
-  kind: Kind,
-  rate: number,
-  options: WearOptions,
-): Promise<WearRun> {
+export async function measure(subject: Subject, kind: Kind, rate: number, options: WearOptions): Promise<WearRun> {
   const { name, service, packets } = subject;
   const { pid, data } = service;
   const device = deviceOf(data);
@@ -189,12 +170,9 @@ export async function measure(
   const disk = between(before.disk, read());
   const perPacket = (value: number | undefined, decimals = 2) =>
     value === undefined ? null : round(value / requests, decimals);
-  const perIdleSecond = (value: number | undefined) =>
-    value === undefined ? null : round(value / options.idle, 1);
+  const perIdleSecond = (value: number | undefined) => (value === undefined ? null : round(value / options.idle, 1));
   if ((idle?.bytes ?? 0) > quietBytes * options.idle) {
-    note(
-      `WRITTEN BESIDE to ${device}: ${round(idle!.bytes / 1e3 / options.idle)} kB/s with the service idle`,
-    );
+    note(`WRITTEN BESIDE to ${device}: ${round(idle!.bytes / 1e3 / options.idle)} kB/s with the service idle`);
   }
   return {
     ...{ kind, offered: rate, name, perSecond: round(rps), p50Ms: round(p50, 2), p99Ms: round(p99, 2) },

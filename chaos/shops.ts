@@ -31,9 +31,7 @@ export class Shops {
   }
 
   async #openApplication(): Promise<Omit<Shop, 'environment'>> {
-    const { id } = (await this.#make('/api/v2/applications', { name: `shop ${this.#made}` })) as {
-      id: string;
-    };
+    const { id } = (await this.#make('/api/v2/applications', { name: `shop ${this.#made}` })) as { id: string };
     const keyOf = async (type: string) =>
       ((await this.#make(`/api/v2/applications/${id}/keys`, { type })) as { key: string }).key;
     return { application: id, keys: { Frontend: await keyOf('Frontend'), Backend: await keyOf('Backend') } };

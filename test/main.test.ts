@@ -11,11 +11,7 @@ const root = join(import.meta.dirname, '..');
 const compiled = freshDirectory();
 
 function flagmeter(...argv: string[]) {
-  const env = {
-    PATH: process.env['PATH'],
-    HOME: temporaryDirectory(),
-    BUN_RUNTIME_TRANSPILER_CACHE_PATH: compiled,
-  };
+  const env = { PATH: process.env['PATH'], HOME: temporaryDirectory(), BUN_RUNTIME_TRANSPILER_CACHE_PATH: compiled };
   const ended = spawnSync(join(root, 'node_modules/.bin/bun'), [join(root, 'src/main.ts'), ...argv], {
     env,
     encoding: 'utf8',

@@ -29,9 +29,7 @@ function loadedBy(entry: string): ReadonlySet<string> {
     const lines = src.find((source) => source.path === path)?.lines ?? [];
     const text = lines.join('\n').replace(/^import type [^;]*;/gm, '');
     for (const [, specifier = ''] of text.matchAll(/^(?:import|export|\}) (?:[^;']* )?(?:from )?'([^']+)'/gm))
-      loaded.add(
-        specifier.startsWith('.') ? relative(root, join(root, dirname(path), specifier)) : specifier,
-      );
+      loaded.add(specifier.startsWith('.') ? relative(root, join(root, dirname(path), specifier)) : specifier);
   }
   return loaded;
 }
@@ -39,9 +37,7 @@ function loadedBy(entry: string): ReadonlySet<string> {
 describe('dependencies', () => {
   it('live in folders that the house lists, at most eighteen at the top, or in one of at most six loose files', () => {
     const floors = new Set<string>(house);
-    const homeless = src
-      .map(({ path }) => path)
-      .filter((path) => !floors.has(path) && !floors.has(dirname(path)));
+    const homeless = src.map(({ path }) => path).filter((path) => !floors.has(path) && !floors.has(dirname(path)));
     expect(homeless).toEqual([]);
     const rooms = new Set(src.map(({ path }) => path.split('/')[1]!));
     const loose = [...rooms].filter((room) => room.includes('.'));
@@ -114,8 +110,7 @@ describe('files', () => {
   });
 
   it('are named after a thing or a verb, in lower case', () => {
-    const banned =
-      /^(utils?|helpers?|managers?|common|misc|shared|lib|stuff|types?-\d+|[^a-z].*|.*[A-Z_].*)$/;
+    const banned = /^(utils?|helpers?|managers?|common|misc|shared|lib|stuff|types?-\d+|[^a-z].*|.*[A-Z_].*)$/;
     const parts = all.flatMap(({ path }) => path.split('/').map((part) => ({ path, part })));
     const bad = parts.filter(({ part }) => banned.test(basename(part).replace(/(\.test)?\.tsx?$/, '')));
     expect(bad.map(({ path }) => path)).toEqual([]);
@@ -154,8 +149,7 @@ function functions({ path, lines }: Source): { name: string; length: number }[] 
   return lines.flatMap((line, start) => {
     const [, indent = '', declared, method] = opening.exec(line) ?? [];
     const name = declared ?? method;
-    if (name === undefined || ['if', 'for', 'while', 'switch', 'describe', 'it', 'catch'].includes(name))
-      return [];
+    if (name === undefined || ['if', 'for', 'while', 'switch', 'describe', 'it', 'catch'].includes(name)) return [];
     const end = lines.findIndex((later, index) => index > start && later.startsWith(`${indent}}`));
     return end < 0 ? [] : [{ name: `${path}:${start + 1} ${name}`, length: end - start + 1 }];
   });
@@ -214,9 +208,9 @@ describe('functions', () => {
 describe('time and chance', () => {
   it('are passed in: only the clock and the context of the client read the time', () => {
     const reading = /\bDate\.now\(|\bnew Date\(\)|\bperformance\.now\(|\bprocess\.hrtime\b|\bMath\.random\(/;
-    expect(
-      matches(src, reading, /^src\/(runtime\/clock\.ts|cli\/context\.ts|console\/|ingest\/snippet\/)/),
-    ).toEqual([]);
+    expect(matches(src, reading, /^src\/(runtime\/clock\.ts|cli\/context\.ts|console\/|ingest\/snippet\/)/)).toEqual(
+      [],
+    );
   });
 
   it('do not make a unit test sleep or differ, unless it is about what comes slowly over a socket', () => {

@@ -87,9 +87,7 @@ function hourBySecond(node: OtherNode, series: number, firstMinute: number) {
   const each = Math.ceil(series / 60);
   return Array.from({ length: 3600 }, (_, second) => {
     const from = (second % 60) * each;
-    return node.seal(
-      cells(from, Math.max(0, Math.min(each, series - from)), [firstMinute + Math.floor(second / 60)]),
-    );
+    return node.seal(cells(from, Math.max(0, Math.min(each, series - from)), [firstMinute + Math.floor(second / 60)]));
   });
 }
 

@@ -50,12 +50,8 @@ export async function backlog(
   ];
 }
 
-async function megabytes(cluster: {
-  query<Row extends object>(text: string): Promise<Row[]>;
-}): Promise<number> {
-  const [row] = await cluster.query<{ bytes: string }>(
-    'SELECT sum(octet_length(body)) AS bytes FROM fm_entry',
-  );
+async function megabytes(cluster: { query<Row extends object>(text: string): Promise<Row[]> }): Promise<number> {
+  const [row] = await cluster.query<{ bytes: string }>('SELECT sum(octet_length(body)) AS bytes FROM fm_entry');
   return Number(row!.bytes) / 1e6;
 }
 

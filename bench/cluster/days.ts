@@ -46,9 +46,7 @@ async function report(node: Service, series: number, time: Date): Promise<void> 
   );
   const features = Array.from({ length: Math.ceil(series / variants) }, (_, at) => `feature-${at}`);
   for (let at = 0; at < features.length; at += featuresOfReport) {
-    const stats = features
-      .slice(at, at + featuresOfReport)
-      .map((feature) => ({ feature, variantStats: counts }));
+    const stats = features.slice(at, at + featuresOfReport).map((feature) => ({ feature, variantStats: counts }));
     const message = encode('Usage.FeatureStat', {
       ...{ appKey, environment: 'Production', time: time.toISOString(), stats },
     });

@@ -13,24 +13,12 @@ export interface Figure {
 
 /** A figure with a minimum. */
 export function atLeast(name: string, value: number, target: number, unit = ''): Figure {
-  return {
-    name,
-    measured: shown(value, unit),
-    target: `≥ ${shown(target, unit)}`,
-    met: value >= target,
-    value,
-  };
+  return { name, measured: shown(value, unit), target: `≥ ${shown(target, unit)}`, met: value >= target, value };
 }
 
 /** A figure with a maximum. */
 export function atMost(name: string, value: number, target: number, unit = ''): Figure {
-  return {
-    name,
-    measured: shown(value, unit),
-    target: `≤ ${shown(target, unit)}`,
-    met: value <= target,
-    value,
-  };
+  return { name, measured: shown(value, unit), target: `≤ ${shown(target, unit)}`, met: value <= target, value };
 }
 
 /** A figure without a target. */

@@ -22,9 +22,7 @@ export async function growth(
   for (const rate of rates) {
     measured.push(await measure(stage, rate, seconds));
     const { entries, bytes } = measured.at(-1)!;
-    note(
-      `${rate} packets/s: ${entries.toFixed(2)} entries and ${bytes.toFixed(0)} bytes a second in the log`,
-    );
+    note(`${rate} packets/s: ${entries.toFixed(2)} entries and ${bytes.toFixed(0)} bytes a second in the log`);
   }
   const [least, most] = [measured[0]!, measured.at(-1)!];
   return [
@@ -45,12 +43,7 @@ async function measure(stage: Stage, rate: number, seconds: number): Promise<Gro
     return { entries: Number(row!.entries), bytes: Number(row!.bytes) };
   };
   // The names are shipped first.
-  await sendPackets(node.http, packets, {
-    connections: 8,
-    seconds: 60,
-    warmupSeconds: 0,
-    limit: packets.length,
-  });
+  await sendPackets(node.http, packets, { connections: 8, seconds: 60, warmupSeconds: 0, limit: packets.length });
   await untilShipped(cluster);
   const before = await read();
   const begun = performance.now();

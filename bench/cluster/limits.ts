@@ -41,11 +41,7 @@ const firstMinute = 29_000_000;
 /** Measures the capacity of nodes, and calculates that of 2, 4 and 10 of them from it. */
 export async function limits(stage: Stage, { small, seconds }: Options): Promise<Figure[]> {
   const rounds = small ? 1 : 20;
-  const inputs = {
-    ...(await ofNode(stage, seconds)),
-    ...(await ofLog(stage, rounds)),
-    ...(await ofThreads(rounds)),
-  };
+  const inputs = { ...(await ofNode(stage, seconds)), ...(await ofLog(stage, rounds)), ...(await ofThreads(rounds)) };
   return [
     told('packets/s of a node', inputs.packets),
     told('cells/s that a node seals', inputs.sealed),
@@ -68,11 +64,7 @@ function calculated(nodes: number, inputs: Inputs): Figure[] {
   return [
     told(`${of} packets/s`, nodes * packets),
     told(`${of} cells/s of each node, until ${what} is the limit`, most),
-    told(
-      `${of} applied by each node at ${load} cells/s of each`,
-      (nodes * load * bytesOfCell) / 1000,
-      'kB/s',
-    ),
+    told(`${of} applied by each node at ${load} cells/s of each`, (nodes * load * bytesOfCell) / 1000, 'kB/s'),
     told(`${of} share of the thread that applies, then`, (nodes * load) / applied),
     told(`${of} WAL then`, wal / 1000, 'kB/s'),
   ];
@@ -114,9 +106,7 @@ async function ofLog(stage: Stage, rounds: number) {
 /** Ships deltas of a given number of cells from all nodes at once, each in a separate commit. */
 async function shipped(cluster: StagedPostgres, nodes: readonly OtherNode[], rounds: number, size: number) {
   const sealed = nodes.map((node) =>
-    Array.from({ length: rounds + 1 }, (_, at) =>
-      node.seal(cells((at * size) % series, size, [firstMinute + at])),
-    ),
+    Array.from({ length: rounds + 1 }, (_, at) => node.seal(cells((at * size) % series, size, [firstMinute + at]))),
   );
   await cluster.query('CHECKPOINT'); // Otherwise the number of full-page writes depends on chance.
   for (const [at, node] of nodes.entries()) await node.ship(sealed[at]!.splice(0, 1));

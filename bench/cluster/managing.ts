@@ -61,9 +61,7 @@ export async function changes(stage: Stage, options: Options): Promise<Figure[]>
     const [alone, read, http, feature] = [inProcess, afterReads, overHttp, features].map(
       (all) => all.at(-1)!.perSecond,
     );
-    note(
-      `round ${turn + 1}: ${alone}/s, after reads ${read}/s, over HTTP ${http}/s, of features ${feature}/s`,
-    );
+    note(`round ${turn + 1}: ${alone}/s, after reads ${read}/s, over HTTP ${http}/s, of features ${feature}/s`);
   }
   await Promise.all([...nodes.map((node) => stop(node)), control.close()]);
   const rate = (all: readonly Measured[]) => median(all.map(({ perSecond }) => perSecond));

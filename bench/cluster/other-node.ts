@@ -45,10 +45,7 @@ export class OtherNode {
 
   /** Closes its stream, so that reports do not wait for it. */
   async end(): Promise<void> {
-    await this.session.query({
-      text: `UPDATE fm_stream SET state = 'done' WHERE stream = $1`,
-      values: [this.#stream],
-    });
+    await this.session.query({ text: `UPDATE fm_stream SET state = 'done' WHERE stream = $1`, values: [this.#stream] });
     await this.session.close();
   }
 }

@@ -51,23 +51,11 @@ async function measure(service: Service, series: number, seconds: number): Promi
 async function untilVisible(cluster: StagedPostgres, node: Service, series: number) {
   const requests = packetsFor(series, node.key, node.http);
   // The names are shipped first, so that only counts are measured.
-  await sendRequests(node.http, requests, {
-    connections: 8,
-    seconds: 60,
-    warmupSeconds: 0,
-    limit: requests.length,
-  });
+  await sendRequests(node.http, requests, { connections: 8, seconds: 60, warmupSeconds: 0, limit: requests.length });
   await untilShipped(cluster);
-  const [before] = await cluster.query<{ position: string }>(
-    "SELECT position FROM fm_head WHERE log = 'data'",
-  );
+  const [before] = await cluster.query<{ position: string }>("SELECT position FROM fm_head WHERE log = 'data'");
   const commitsBefore = await commitSeconds(node);
-  await sendRequests(node.http, requests, {
-    connections: 8,
-    seconds: 60,
-    warmupSeconds: 0,
-    limit: requests.length,
-  });
+  await sendRequests(node.http, requests, { connections: 8, seconds: 60, warmupSeconds: 0, limit: requests.length });
   const answered = performance.now();
   const shippedMs = (await untilShipped(cluster)) - answered;
   const commitMs = ((await commitSeconds(node)) - commitsBefore) * 1000;

@@ -16,10 +16,7 @@ export interface CompareOptions {
 export interface Group {
   /** Expected duration. */
   seconds(options: CompareOptions): number;
-  measure(
-    binaries: readonly [previous: string, current: string],
-    options: CompareOptions,
-  ): Promise<readonly Row[]>;
+  measure(binaries: readonly [previous: string, current: string], options: CompareOptions): Promise<readonly Row[]>;
 }
 
 /** Expected duration of a run with its pause, and of starting both executables on fresh stores. */

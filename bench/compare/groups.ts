@@ -19,17 +19,10 @@ const { cost, p50, p99 } = tolerances;
 const start: Group = {
   seconds: ({ rounds }) => startSeconds + 2 * runSeconds(0.3) * rounds,
   async measure(binaries, { rounds }) {
-    const sides = await prepareSides(binaries, async (_, binary) => ({
-      binary,
-      data: await storeInUse(binary),
-    }));
+    const sides = await prepareSides(binaries, async (_, binary) => ({ binary, data: await storeInUse(binary) }));
     const times = await sampleSides(rounds, sides, ({ binary, data }) => timeStart(binary, data));
     return [
-      ...rowsOf(
-        'start',
-        [{ name: 'start to ready, ms', of: (ms) => ms, better: 'less', tolerance: cost }],
-        times,
-      ),
+      ...rowsOf('start', [{ name: 'start to ready, ms', of: (ms) => ms, better: 'less', tolerance: cost }], times),
       ...rowsOf(
         'start',
         [{ name: 'executable, MiB', of: sizeMb, better: 'less', tolerance: 0.01, exact: true }],
@@ -44,9 +37,7 @@ const memory: Group = {
   seconds: ({ rounds, packets }) => 2 * rounds * (2 + packets / 50_000),
   async measure(binaries, { rounds, packets }) {
     const sides = await prepareSides(binaries, async (_, binary) => binary);
-    const resident = await sampleSides(rounds, sides, (binary) =>
-      measureMemory(binary, { packets, connections: 256 }),
-    );
+    const resident = await sampleSides(rounds, sides, (binary) => measureMemory(binary, { packets, connections: 256 }));
     const after = `after ${packets.toLocaleString('en-GB')} packets`;
     const figures: readonly Figure<Resident>[] = [
       { name: 'idle, MiB', of: (each) => each.idle, better: 'less', tolerance: cost },
@@ -77,8 +68,7 @@ const wearOptions = ({ seconds }: CompareOptions) => ({
 /** Disk and CPU of packets at fixed rates. */
 const wear: Group = {
   seconds: (options) =>
-    startSeconds +
-    2 * (options.rounds * wearRates.length + 1) * (runSeconds(wearOptions(options).seconds) + 0.7),
+    startSeconds + 2 * (options.rounds * wearRates.length + 1) * (runSeconds(wearOptions(options).seconds) + 0.7),
   async measure(binaries, options) {
     const sides = await prepareSides(binaries, async (_, binary) => {
       const own: WearOptions = { ...wearOptions(options), binary };
@@ -89,9 +79,7 @@ const wear: Group = {
     });
     const rates = [];
     for (const rate of wearRates) {
-      const runs = await sampleSides(options.rounds, sides, ({ own, subject }) =>
-        measure(subject, 'plain', rate, own),
-      );
+      const runs = await sampleSides(options.rounds, sides, ({ own, subject }) => measure(subject, 'plain', rate, own));
       rates.push({ rate, runs });
     }
     for (const side of sides) await side.attempt(({ subject }) => verifySubject(subject));
@@ -119,9 +107,7 @@ const onePortFigures: readonly Figure<OnePortRun>[] = [
 /** HTTP/1.1 on one port with gRPC. */
 const onePort: Group = {
   seconds: ({ rounds, seconds, warmup }) =>
-    startSeconds +
-    4 * runSeconds(warmup) +
-    4 * onePortConnections.length * rounds * runSeconds(seconds * 1.2),
+    startSeconds + 4 * runSeconds(warmup) + 4 * onePortConnections.length * rounds * runSeconds(seconds * 1.2),
   async measure(binaries, { small, rounds, seconds, warmup }) {
     const sides = await prepareSides(binaries, async (name, binary) => {
       const listeners = await startListeners(name, binary, { connections: 64, seconds });

@@ -30,9 +30,7 @@ export function loadGroup<Own extends string>(
   const runs = sections.reduce((sum, { floor, half }) => sum + 2 + Number(floor) + 2 * Number(half), 0);
   return {
     seconds: (options) =>
-      startSeconds +
-      3 * runSeconds(options.warmup) +
-      options.rounds * runs * runSeconds(options.seconds * 1.2),
+      startSeconds + 3 * runSeconds(options.warmup) + options.rounds * runs * runSeconds(options.seconds * 1.2),
     async measure(binaries, options) {
       const { seconds, warmup } = options;
       const base = options.small ? comparison.small : comparison.defaults;
@@ -47,9 +45,7 @@ export function loadGroup<Own extends string>(
       const rows: (() => Row[])[] = [];
       for (const section of sections) {
         const connections = Math.min(section.connections, base.connections);
-        rows.push(
-          await measureSection(name, comparison.unit, { ...section, connections }, sides, floor, options),
-        );
+        rows.push(await measureSection(name, comparison.unit, { ...section, connections }, sides, floor, options));
       }
       for (const side of sides) await side.attempt(({ trial }) => trial.verify());
       return rows.flatMap((each) => each());
@@ -95,8 +91,7 @@ async function driveSides(
   const onFloor = floor === undefined ? [] : [() => drive(floor, open)];
   const results = await inTurn<Run | undefined>(rounds, [...sides.map(onSide), ...onFloor]);
   const [previous, current, floors] = results;
-  const beside = (run: Run | undefined, turn: number): Sample | undefined =>
-    run && { ...run, floor: floors?.[turn] };
+  const beside = (run: Run | undefined, turn: number): Sample | undefined => run && { ...run, floor: floors?.[turn] };
   return [previous!.map(beside), current!.map(beside)];
 }
 
@@ -107,8 +102,7 @@ const mostAttempts = 10;
 export async function driveAccepted(target: Target, open: Open): Promise<Run> {
   for (let attempt = 1; attempt <= mostAttempts; attempt++) {
     const run = await drive(target, open);
-    if (Object.keys(run.errors).length > 0)
-      throw new Error(`requests are not accepted: ${JSON.stringify(run.errors)}`);
+    if (Object.keys(run.errors).length > 0) throw new Error(`requests are not accepted: ${JSON.stringify(run.errors)}`);
     if (run.requests > 0) return run;
   }
   throw new Error('requests are not answered');

@@ -29,9 +29,7 @@ export const counter: Peer = {
       name: `Fastify ${versionIn(modules, 'fastify')} with an upsert`,
       total: 'SELECT sum(checks) AS total FROM usage',
       async start(database) {
-        const started = await startProcess('node', [script, modules, database, key], {
-          NODE_ENV: 'production',
-        });
+        const started = await startProcess('node', [script, modules, database, key], { NODE_ENV: 'production' });
         return { ...started, stop: (signal) => stop(started, signal) };
       },
       requests,

@@ -87,10 +87,7 @@ async function drive(driven: Driven, { connections, seconds }: PeerPlan, rate?: 
   const report = await sendRequests(
     running.http,
     requests.map(({ text }) => text),
-    {
-      ...timing,
-      ...{ status: peer.status, ...(peer.time && { time: peer.time }), ...(rate && { rate }) },
-    },
+    { ...timing, ...{ status: peer.status, ...(peer.time && { time: peer.time }), ...(rate && { rate }) } },
   );
   driven.checks += checksIn(report, requests);
   return report;
@@ -104,8 +101,7 @@ function checksIn({ accepted }: LoadReport, requests: readonly PeerRequest[]): n
 async function durabilityOf(driven: Driven, counts: PeerCounts, plan: PeerPlan): Promise<Durability> {
   const { running, peer } = driven;
   const stored = await settled(counts, driven.checks);
-  if (stored !== driven.checks)
-    note(`WRONG COUNTS of ${running.name}: accepted ${driven.checks}, stored ${stored}`);
+  if (stored !== driven.checks) note(`WRONG COUNTS of ${running.name}: accepted ${driven.checks}, stored ${stored}`);
   const retried = counts.retried();
   await sendRequests(running.http, [retried.text], {
     ...{ connections: 1, warmupSeconds: 0, seconds: 10, limit: 2, status: peer.status },

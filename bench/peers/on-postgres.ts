@@ -25,9 +25,7 @@ export interface OnPostgres<Client extends PostgresClient> {
 }
 
 /** Starts a program on a PostgreSQL of its own. */
-export async function runOnPostgres<Client extends PostgresClient>(
-  program: OnPostgres<Client>,
-): Promise<RunningPeer> {
+export async function runOnPostgres<Client extends PostgresClient>(program: OnPostgres<Client>): Promise<RunningPeer> {
   const postgres = await Postgres.start({ settings });
   const database = await postgres.database();
   const [{ server_version: version = '' } = {}] = await postgres.query<{ server_version: string }>(

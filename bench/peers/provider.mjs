@@ -40,11 +40,7 @@ const provider = new Provider(`http://${http}`, {
     devInteractions: { enabled: false },
     introspection: { enabled: true },
     revocation: { enabled: true },
-    resourceIndicators: {
-      enabled: true,
-      defaultResource: () => resource,
-      getResourceServerInfo: () => resourceServer,
-    },
+    resourceIndicators: { enabled: true, defaultResource: () => resource, getResourceServerInfo: () => resourceServer },
   },
 });
 const handle = provider.callback();

@@ -16,8 +16,7 @@ export async function checkAccounts(round: Round, began: number): Promise<void> 
   for (const invalidated of round.invalidated.slice(-20)) {
     const statuses = Object.entries(await mustBeRefused(round, invalidated));
     for (const [name, status] of statuses)
-      if (status !== 401)
-        round.journal.violation(`${name} answers ${status} to an invalidated token after healing`);
+      if (status !== 401) round.journal.violation(`${name} answers ${status} to an invalidated token after healing`);
   }
 }
 
@@ -27,10 +26,7 @@ async function checkFeatures(round: Round, node: ServiceNode): Promise<void> {
   const items = await readAll<{ name: string }>(round, node, path);
   const shown = new Set(items.map(({ name }) => name).filter((name) => name.startsWith(`${environment}-`)));
   for (const name of new Set(round.changes.map((change) => change.name))) {
-    const [declared, deleted] = [
-      outcomeOf(round, 'feature.declared', name),
-      outcomeOf(round, 'feature.deleted', name),
-    ];
+    const [declared, deleted] = [outcomeOf(round, 'feature.declared', name), outcomeOf(round, 'feature.deleted', name)];
     const must = declared === 'accepted' && deleted === 'refused';
     const mustNot = declared === 'refused' || deleted === 'accepted';
     const isThere = shown.has(name);
@@ -43,9 +39,7 @@ async function checkFeatures(round: Round, node: ServiceNode): Promise<void> {
 
 /** The outcome of a change. One that was not requested was refused. */
 function outcomeOf(round: Round, action: Round['changes'][number]['action'], name: string) {
-  return (
-    round.changes.find((change) => change.name === name && change.action === action)?.outcome ?? 'refused'
-  );
+  return round.changes.find((change) => change.name === name && change.action === action)?.outcome ?? 'refused';
 }
 
 async function checkAudit(round: Round, node: ServiceNode, began: number): Promise<void> {
@@ -55,9 +49,7 @@ async function checkAudit(round: Round, node: ServiceNode, began: number): Promi
     const times = entries.filter((entry) => entry.action === action && entry.target.name === name).length;
     const [least, most] = [outcome === 'accepted' ? 1 : 0, outcome === 'refused' ? 0 : 1];
     if (times < least || times > most)
-      round.journal.violation(
-        `${node.name}: the audit log has ${action} of ${name} ${times} times; it was ${outcome}`,
-      );
+      round.journal.violation(`${node.name}: the audit log has ${action} of ${name} ${times} times; it was ${outcome}`);
   }
 }
 

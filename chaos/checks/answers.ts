@@ -22,7 +22,6 @@ export function checkAnswers(journal: Journal, known: Set<string>): void {
     const isOdd = Number(status) >= 500 && code !== undefined && !explained.has(code);
     // The key and the environment existed before the round, and all requests are well formed.
     const isForgotten = counts.test(name) && /^[35]$|^4\d\d$/.test(status);
-    if (isInternal || isStopped || isOdd || isForgotten)
-      journal.violation(`no fault explains the answer "${name}"`);
+    if (isInternal || isStopped || isOdd || isForgotten) journal.violation(`no fault explains the answer "${name}"`);
   }
 }

@@ -12,12 +12,8 @@ export async function checkLedger(round: Round): Promise<void> {
   const least = parts.filter(({ outcome }) => outcome === 'accepted').length;
   const most = round.taken.accepted + round.taken.unknown;
   for (const node of round.scene.nodes) {
-    const { accepted } = (await round.tokens.insist(node.http, { kind: 'ledger read', path })) as {
-      accepted: number;
-    };
+    const { accepted } = (await round.tokens.insist(node.http, { kind: 'ledger read', path })) as { accepted: number };
     if (accepted < least || accepted > most)
-      round.journal.violation(
-        `${node.name}: the ledger has ${accepted} accepted ones; there were ${least} to ${most}`,
-      );
+      round.journal.violation(`${node.name}: the ledger has ${accepted} accepted ones; there were ${least} to ${most}`);
   }
 }

@@ -37,7 +37,6 @@ function newLines(path: string): string[] {
 
 /** Whether no fault explains a line. */
 function isMistake(line: string): boolean {
-  if (/unhandled|uncaught|TypeError|RangeError|ReferenceError|"code":"internal"|panic/i.test(line))
-    return true;
+  if (/unhandled|uncaught|TypeError|RangeError|ReferenceError|"code":"internal"|panic/i.test(line)) return true;
   return /^\s*(at |error:)/.test(line);
 }

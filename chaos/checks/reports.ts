@@ -27,17 +27,9 @@ export async function readReports(round: Round, node: ServiceNode, end: number):
   return { node, usage, metrics };
 }
 
-async function readWhole<Report>(
-  round: Round,
-  node: ServiceNode,
-  report: string,
-  end: number,
-): Promise<Report> {
+async function readWhole<Report>(round: Round, node: ServiceNode, report: string, end: number): Promise<Report> {
   const { application, environment } = round.shop;
-  const [from, to] = [end - dayMs, end + dayMs].map((time) => new Date(time).toISOString()) as [
-    string,
-    string,
-  ];
+  const [from, to] = [end - dayMs, end + dayMs].map((time) => new Date(time).toISOString()) as [string, string];
   const query = new URLSearchParams({ environment, from, to, step: 'day' });
   const question = { kind: 'report read', path: `/api/v2/applications/${application}/${report}?${query}` };
   const deadline = performance.now() + completeWithinMs;
@@ -55,10 +47,7 @@ async function readWhole<Report>(
 
 /** The path of a report on the round's environment around a time. */
 export function reportPath({ shop }: Round, report: string, time: number): string {
-  const [from, to] = [time - dayMs, time + dayMs].map((each) => new Date(each).toISOString()) as [
-    string,
-    string,
-  ];
+  const [from, to] = [time - dayMs, time + dayMs].map((each) => new Date(each).toISOString()) as [string, string];
   const query = new URLSearchParams({ environment: shop.environment, from, to, step: 'day' });
   return `/api/v2/applications/${shop.application}/${report}?${query}`;
 }

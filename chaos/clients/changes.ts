@@ -53,7 +53,5 @@ async function look(round: Round, dice: Dice, feature: string, expected: number)
   const { status } = await round.tokens.ask(node.http, { kind: 'look', path, timeoutMs: 4_000 });
   const isWrong = (status === 200 || status === 404) && status !== expected;
   if (isWrong && !round.isLossy)
-    round.journal.violation(
-      `${node.name} answered ${status} and not ${expected} for ${feature} after its change`,
-    );
+    round.journal.violation(`${node.name} answered ${status} and not ${expected} for ${feature} after its change`);
 }

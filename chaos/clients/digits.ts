@@ -37,8 +37,7 @@ export class Digits {
    * @param through only requests accepted before this time (Unix ms) must be in the sum
    */
   faults(sum: number, through = Number.POSITIVE_INFINITY): string[] {
-    if (sum >= 4 ** this.#parts.length)
-      return [`the sum ${sum} is more than ${this.#parts.length} requests can make`];
+    if (sum >= 4 ** this.#parts.length) return [`the sum ${sum} is more than ${this.#parts.length} requests can make`];
     return this.#parts.flatMap(({ outcome, at = 0 }, index) => {
       const times = timesIn(sum, index);
       const [least, most] = [outcome === 'accepted' && at < through ? 1 : 0, outcome === 'refused' ? 0 : 1];

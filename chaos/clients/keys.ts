@@ -15,12 +15,7 @@ export async function useKeys(round: Round, dice: Dice, name: string): Promise<v
   const path = `/api/v2/applications/${round.shop.application}/keys`;
   while (!round.isOver) {
     const body = { type: 'Frontend' };
-    const made = await round.tokens.ask(round.somewhere(dice), {
-      kind: 'make key',
-      method: 'POST',
-      path,
-      body,
-    });
+    const made = await round.tokens.ask(round.somewhere(dice), { kind: 'make key', method: 'POST', path, body });
     if (made.status === 201) await useKey(round, dice, sender, path, JSON.parse(made.body));
     await pause(dice.between(100, 400));
   }
@@ -31,13 +26,7 @@ interface Key {
   readonly key: string;
 }
 
-async function useKey(
-  round: Round,
-  dice: Dice,
-  sender: Sender,
-  path: string,
-  { id, key }: Key,
-): Promise<void> {
+async function useKey(round: Round, dice: Dice, sender: Sender, path: string, { id, key }: Key): Promise<void> {
   const node = round.node(dice);
   if (await follows(round, node, path)) await send(round, node, sender, key, true);
   const revoke = { kind: 'revoke key', method: 'DELETE', path: `${path}/${id}` } as const;
@@ -52,26 +41,12 @@ async function follows(round: Round, node: ServiceNode, path: string): Promise<b
   return status === 200;
 }
 
-async function send(
-  round: Round,
-  node: ServiceNode,
-  sender: Sender,
-  k: string,
-  isValid: boolean,
-): Promise<void> {
+async function send(round: Round, node: ServiceNode, sender: Sender, k: string, isValid: boolean): Promise<void> {
   const { name, variant, count, settle } = sender.next();
   const f = { [name]: { [variant]: [count, 1] }, ...all };
-  const { outcome, status } = await telemetry(
-    round,
-    node.metrics,
-    { k, f, m: { packets: 1 } },
-    {},
-    'packet of a key',
-  );
+  const { outcome, status } = await telemetry(round, node.metrics, { k, f, m: { packets: 1 } }, {}, 'packet of a key');
   settle(outcome);
   const isWrong = status === (isValid ? 404 : 202);
   if (isWrong && !round.isLossy)
-    round.journal.violation(
-      `${node.name} answered ${status} to a key that was ${isValid ? 'made' : 'revoked'} before`,
-    );
+    round.journal.violation(`${node.name} answered ${status} to a key that was ${isValid ? 'made' : 'revoked'} before`);
 }

@@ -37,11 +37,7 @@ async function race(round: Round, dice: Dice, clientId: string, tokens: Tokens):
 }
 
 function refresh(round: Round, http: string, clientId: string, token: string): Promise<Answer> {
-  const body = new URLSearchParams({
-    grant_type: 'refresh_token',
-    client_id: clientId,
-    refresh_token: token,
-  });
+  const body = new URLSearchParams({ grant_type: 'refresh_token', client_id: clientId, refresh_token: token });
   return round.ask(http, { kind: 'refresh', method: 'POST', path: '/connect/token', body });
 }
 

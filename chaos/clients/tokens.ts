@@ -26,15 +26,8 @@ export class Tokens {
       client_secret: clientSecret,
       scope: 'openid flagmeter',
     });
-    const answer = await ask(this.#journal, http, {
-      kind: 'token',
-      method: 'POST',
-      path: '/connect/token',
-      body,
-    });
-    return answer.status === 200
-      ? (JSON.parse(answer.body) as { access_token: string }).access_token
-      : undefined;
+    const answer = await ask(this.#journal, http, { kind: 'token', method: 'POST', path: '/connect/token', body });
+    return answer.status === 200 ? (JSON.parse(answer.body) as { access_token: string }).access_token : undefined;
   }
 
   /** Sends a request with a token that is kept while it is accepted. */
@@ -54,9 +47,7 @@ export class Tokens {
       const answer = await this.ask(http, { ...question, timeoutMs: 15_000 });
       if (answer.status === status) return answer.body === '' ? undefined : JSON.parse(answer.body);
       if (performance.now() > end)
-        throw new Error(
-          `${http}${question.path} answered ${answer.status} and not ${status}: ${answer.body}`,
-        );
+        throw new Error(`${http}${question.path} answered ${answer.status} and not ${status}: ${answer.body}`);
       await new Promise((resolve) => setTimeout(resolve, 200));
     }
   }

@@ -73,9 +73,7 @@ const cancelledWaits: Fault = {
       await pause(dice.between(5, 50));
     }
     const isLost = dice.chance(0.7);
-    journal.note(
-      `${cancelled} waits for the standby were cancelled; the primary is ${isLost ? 'lost' : 'kept'}`,
-    );
+    journal.note(`${cancelled} waits for the standby were cancelled; the primary is ${isLost ? 'lost' : 'kept'}`);
     if (isLost) {
       await primary.kill();
       await database.promote();
@@ -130,9 +128,7 @@ const splitBrain: Fault = {
     await database.promote();
     const others = scene.nodes.filter((each) => each !== node);
     const manage = async () =>
-      (await Promise.all(others.map(({ http }) => round.tokens.fresh(http)))).every(
-        (token) => token !== undefined,
-      );
+      (await Promise.all(others.map(({ http }) => round.tokens.fresh(http)))).every((token) => token !== undefined);
     const doManage = await within(15_000, manage);
     journal.note(`the others ${doManage ? '' : 'do not '}follow the new primary`);
     const end = performance.now() + dice.between(3_000, 6_000);

@@ -109,9 +109,7 @@ async function oneIsRefused({ round, node, journal }: Stage, all: readonly Servi
     return reason?.startsWith('503 ') === true && reason.length > '503 '.length;
   };
   if (!(await within(refusedWithinMs, isRefused)))
-    journal.violation(
-      `${all.map(({ name }) => name).join(' and ')} both take packets with copies of one directory`,
-    );
+    journal.violation(`${all.map(({ name }) => name).join(' and ')} both take packets with copies of one directory`);
 }
 
 /** Heartbeats are sent every second. */

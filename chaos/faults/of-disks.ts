@@ -16,9 +16,7 @@ const diskFull: Fault = {
       disk.fill();
       journal.note(`the disk of ${node.name} is full`);
       await pause(dice.between(1_000, 7_000));
-      journal.note(
-        `there is room on the disk of ${node.name}; before: ${(await node.whyNot('counting')) ?? 'ready'}`,
-      );
+      journal.note(`there is room on the disk of ${node.name}; before: ${(await node.whyNot('counting')) ?? 'ready'}`);
       disk.free();
       if (!(await within(20_000, async () => (await node.whyNot('counting')) === undefined)))
         journal.violation(`${node.name} does not count though its disk has room`);

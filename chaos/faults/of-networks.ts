@@ -49,9 +49,7 @@ const lateCommit: Fault = {
     await scene.joinToServer(node, primary.host);
     const asksAgain = async () => (await waiting(stage, 'true')).some((pid) => !first.includes(pid));
     const hasAsked = await within(8_000, asksAgain);
-    journal.note(
-      `${first.length} commits of ${node.name} are late, and it has ${hasAsked ? '' : 'not '}asked again`,
-    );
+    journal.note(`${first.length} commits of ${node.name} are late, and it has ${hasAsked ? '' : 'not '}asked again`);
     await pause(dice.between(0, 500));
     await scene.network.join(primary.host, standby.host);
   },

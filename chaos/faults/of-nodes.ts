@@ -44,20 +44,13 @@ const freeze: Fault = {
 };
 
 /** Starts a node without PostgreSQL. It must count. */
-const startCutOff: Fault = {
-  claims: ['node'],
-  run: (stage) => startWithoutPostgres(stage, 'SIGKILL'),
-};
+const startCutOff: Fault = { claims: ['node'], run: (stage) => startWithoutPostgres(stage, 'SIGKILL') };
 
 /**
  * The same after a clean stop, when PostgreSQL considers the node as stopped. The reports of others must list it among the nodes that
  * may be counting, or not be complete through a time at which it accepts packets.
  */
-const stopThenCutOff: Fault = {
-  claims: ['node'],
-  weight: 2,
-  run: (stage) => startWithoutPostgres(stage, 'SIGTERM'),
-};
+const stopThenCutOff: Fault = { claims: ['node'], weight: 2, run: (stage) => startWithoutPostgres(stage, 'SIGTERM') };
 
 async function startWithoutPostgres(stage: Stage, how: 'SIGKILL' | 'SIGTERM'): Promise<void> {
   const { scene, round, node, dice, journal } = stage;

@@ -20,10 +20,8 @@ const forgetLiving: Fault = {
     await pause(300);
     const now = Date.now();
     // Unshipped counts may be given up.
-    if (!(await within(shippedWithinMs, () => hasShipped(stage, now))))
-      journal.violation(`${node.name} does not ship`);
-    if (!(await isForgotten(stage, node.name, '--force')))
-      journal.violation(`${node.name} cannot be forgotten`);
+    if (!(await within(shippedWithinMs, () => hasShipped(stage, now)))) journal.violation(`${node.name} does not ship`);
+    if (!(await isForgotten(stage, node.name, '--force'))) journal.violation(`${node.name} cannot be forgotten`);
     journal.note(`${node.name} is forgotten while it is alive`);
     await noticesIt(stage);
     await node.end(dice.pick(['SIGTERM', 'SIGKILL']));

@@ -107,8 +107,7 @@ export class Database {
   async replace(by: 'dump' | 'empty'): Promise<void> {
     await this.query(`CREATE DATABASE ${replacement} TEMPLATE template0`, 'postgres');
     const to = this.primary.url(replacement);
-    if (by === 'dump')
-      await this.primary.run('pg_restore', ['--exit-on-error', '--dbname', to, this.#dumpFile]);
+    if (by === 'dump') await this.primary.run('pg_restore', ['--exit-on-error', '--dbname', to, this.#dumpFile]);
     await this.#rename(database, kept);
     await this.#rename(replacement, database);
   }

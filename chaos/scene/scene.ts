@@ -42,10 +42,7 @@ const limits = [
   '1000',
 ];
 
-type Parts = Pick<
-  Scene,
-  'network' | 'database' | 'nodes' | 'links' | 'balancer' | 'credentials' | 'options' | 'twin'
->;
+type Parts = Pick<Scene, 'network' | 'database' | 'nodes' | 'links' | 'balancer' | 'credentials' | 'options' | 'twin'>;
 
 /** The network, the database, the nodes and the balancer of a run. */
 export class Scene {
@@ -77,8 +74,7 @@ export class Scene {
     const clockLibrary = await buildClock(options.folder);
     const database = options.isAlone ? undefined : await Database.start(options, clockLibrary);
     const links = database === undefined ? [] : await openLinks();
-    const place = (name: Place) =>
-      new ServiceNode(name, { ...options, clockLibrary, args: argsOf(name, database) });
+    const place = (name: Place) => new ServiceNode(name, { ...options, clockLibrary, args: argsOf(name, database) });
     const nodes = (['node1', 'node2', 'node3'] as const).slice(0, options.isAlone ? 1 : 3).map(place);
     for (const { data } of nodes) mkdirSync(join(data, '..'), { recursive: true });
     const credentials = await firstCredentials(options, nodes, database);

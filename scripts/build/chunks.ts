@@ -58,8 +58,7 @@ function finalName(path: string, texts: ReadonlyMap<string, string>): string {
 function reachable(path: string, texts: ReadonlyMap<string, string>, found = new Set<string>()): Set<string> {
   if (found.has(path)) return found;
   found.add(path);
-  for (const other of texts.keys())
-    if (texts.get(path)!.includes(basename(other))) reachable(other, texts, found);
+  for (const other of texts.keys()) if (texts.get(path)!.includes(basename(other))) reachable(other, texts, found);
   return found;
 }
 

@@ -100,8 +100,7 @@ function chunkOf({ outputs }: BuildMetafile, root: string, { page, load }: Built
   const found = Object.entries(outputs).find(
     ([, { entryPoint }]) => entryPoint !== undefined && join(process.cwd(), entryPoint) === path,
   );
-  if (found === undefined)
-    throw new Error(`The page "${page}" has no chunk: ${path} is imported elsewhere too`);
+  if (found === undefined) throw new Error(`The page "${page}" has no chunk: ${path} is imported elsewhere too`);
   return found[0];
 }
 

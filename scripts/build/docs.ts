@@ -89,14 +89,8 @@ function addressesIn(root: string): ReadonlyMap<string, string> {
 
 /** The documents in the table of the README: `| [docs/x.md](docs/x.md) | what is in it |`. */
 function contentsOf(root: string): readonly DocsEntry[] {
-  const rows = readFileSync(join(root, 'README.md'), 'utf8').matchAll(
-    /^\| \[docs\/(.+)\.md\]\(.*?\) \| (.*) \|$/gm,
-  );
-  return Array.from(rows, ([, name = '', note = '']) => ({
-    name,
-    title: titleOf(root, `docs/${name}.md`),
-    note,
-  }));
+  const rows = readFileSync(join(root, 'README.md'), 'utf8').matchAll(/^\| \[docs\/(.+)\.md\]\(.*?\) \| (.*) \|$/gm);
+  return Array.from(rows, ([, name = '', note = '']) => ({ name, title: titleOf(root, `docs/${name}.md`), note }));
 }
 
 function titleOf(root: string, path: string): string {
@@ -194,8 +188,7 @@ function upFrom(address: string): string {
 
 function contentsPage(site: Site): CompressedFile {
   const rows = site.contents.map(
-    ({ name, title, note }) =>
-      `<li><a href="./docs/${name}">${escaped(title)}</a><span>${escaped(note)}</span></li>`,
+    ({ name, title, note }) => `<li><a href="./docs/${name}">${escaped(title)}</a><span>${escaped(note)}</span></li>`,
   );
   return pageFile(
     site,

@@ -59,12 +59,7 @@ export function versionsOf({ cc }: Compilers): string | undefined {
  * @param reason why it must be compiled
  * @throws {Error} if tools are missing or fail, or a patch does not apply exactly
  */
-export async function compileLmdb(
-  folder: string,
-  addon: string,
-  compilers: Compilers,
-  reason: string,
-): Promise<void> {
+export async function compileLmdb(folder: string, addon: string, compilers: Compilers, reason: string): Promise<void> {
   checkTools(compilers, reason);
   const patched = join(folder, 'source');
   await patchSources(patched);

@@ -28,9 +28,7 @@ const binding = [
   'v8-functions',
 ];
 /** This add-on also locks files, which neither Node nor Bun can do. `quiet.c` keeps it from printing. */
-const own = ['glibc-2.34.c', 'try-lock.cpp', 'quiet.c', 'check-pages.c'].map((name) =>
-  join(root, 'native', name),
-);
+const own = ['glibc-2.34.c', 'try-lock.cpp', 'quiet.c', 'check-pages.c'].map((name) => join(root, 'native', name));
 export const sources = [
   ...binding.map((name) => join(lmdb, 'src', `${name}.cpp`)),
   join(library, 'mdb.c'),

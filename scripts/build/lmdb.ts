@@ -1,13 +1,5 @@
 /** Provides LMDB's add-on: the prebuilt one of `native/prebuilt`, or a compiled one if that does not fit. */
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Compilers, compileLmdb, compilersFor, isNative } from './lmdb-compiler.ts';
 import { digestInputs, lmdb, root } from './lmdb-sources.ts';

@@ -26,8 +26,7 @@ export function findRuntime(name: string): string {
 function expected(name: string): { readonly version: string; readonly integrity: string } {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
   const locked = packages[`node_modules/${name}`];
-  if (locked === undefined)
-    throw new Error(`Cannot find the version of ${name}: it is missing from package-lock.json`);
+  if (locked === undefined) throw new Error(`Cannot find the version of ${name}: it is missing from package-lock.json`);
   return locked;
 }
 
@@ -35,11 +34,7 @@ function fetchTo(folder: string, wanted: string, integrity: string): void {
   mkdirSync(join(root, 'dist/runtimes'), { recursive: true });
   const scratch = mkdtempSync(join(root, 'dist/runtimes/fetch-'));
   try {
-    run(
-      'npm',
-      ['pack', '--silent', '--pack-destination', scratch, wanted],
-      `Cannot fetch ${wanted} from npm`,
-    );
+    run('npm', ['pack', '--silent', '--pack-destination', scratch, wanted], `Cannot fetch ${wanted} from npm`);
     const archive = join(scratch, readdirSync(scratch)[0]!);
     const sum = `sha512-${createHash('sha512').update(readFileSync(archive)).digest('base64')}`;
     if (sum !== integrity)

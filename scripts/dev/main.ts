@@ -10,8 +10,7 @@ const server = new RebuildingServer({
   serve: ['dist/flagmeter', 'serve', ...process.argv.slice(2)],
 });
 
-for (const folder of ['src', 'native'])
-  watch(join(root, folder), { recursive: true }, () => void server.rebuild());
+for (const folder of ['src', 'native']) watch(join(root, folder), { recursive: true }, () => void server.rebuild());
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.once(signal, async () => {

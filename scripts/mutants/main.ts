@@ -33,8 +33,7 @@ async function main(): Promise<number> {
 /** @throws {TypeError} for an unknown rule */
 function selected(names: readonly string[]): [string, Mutant][] {
   const unknown = names.find((name) => !Object.hasOwn(mutants, name));
-  if (unknown !== undefined)
-    throw new TypeError(`Unknown rule '${unknown}': npm run mutants -- --help lists them`);
+  if (unknown !== undefined) throw new TypeError(`Unknown rule '${unknown}': npm run mutants -- --help lists them`);
   return Object.entries(mutants).filter(([name]) => names.length === 0 || names.includes(name));
 }
 

@@ -71,8 +71,7 @@ function copyTree(folder: string): string {
   return folder;
 }
 
-const isOf = ({ test, title }: Mutant, outcome: Outcome) =>
-  outcome.file === test && outcome.test.includes(title);
+const isOf = ({ test, title }: Mutant, outcome: Outcome) => outcome.file === test && outcome.test.includes(title);
 
 /** The finding about a test that does not pass with all rules in place; `undefined` if it passes. */
 function findingBefore(mutant: Mutant, before: readonly Outcome[]): Finding | undefined {

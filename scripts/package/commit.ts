@@ -35,7 +35,6 @@ export function formatSource(version: string, commit: Commit | undefined): strin
 export function formatTagging(version: string, commit: Commit | undefined): string {
   const command = `git tag -a v${version} -m 'flagmeter ${version}'`;
   if (commit === undefined) return `To tag the release, in a checkout: ${command} COMMIT`;
-  if (commit.hasChanges)
-    return 'These packages are not those of the commit. Commit and package again to tag.';
+  if (commit.hasChanges) return 'These packages are not those of the commit. Commit and package again to tag.';
   return `To tag the release: ${command} ${commit.id}`;
 }

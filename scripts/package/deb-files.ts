@@ -9,10 +9,7 @@ export function filesOfDeb(contents: Contents): readonly Packed[] {
   return [
     { path: 'usr/bin/flagmeter', content: { copyOf: executable }, mode: 0o755 },
     { path: 'etc/flagmeter/flagmeter.json', content: projectFile(contents, 'packaging/flagmeter.json') },
-    {
-      path: 'lib/systemd/system/flagmeter.service',
-      content: projectFile(contents, 'packaging/flagmeter.service'),
-    },
+    { path: 'lib/systemd/system/flagmeter.service', content: projectFile(contents, 'packaging/flagmeter.service') },
     { path: 'usr/share/bash-completion/completions/flagmeter', content: completions.bash },
     { path: 'usr/share/zsh/vendor-completions/_flagmeter', content: completions.zsh },
     { path: 'usr/share/fish/vendor_completions.d/flagmeter.fish', content: completions.fish },

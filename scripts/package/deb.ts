@@ -21,9 +21,7 @@ export function makeDeb(wanted: {
   stage(folder, controlFiles(contents, architecture, folder, files));
   // A single thread: the bytes would depend on how the work is split.
   const options = ['--root-owner-group', '--threads-max=1', ...(quick ? ['-Zgzip', '-z1'] : ['-Zxz'])];
-  runTool('dpkg-deb', [...options, '--build', folder, file], 'dpkg', {
-    SOURCE_DATE_EPOCH: `${contents.epoch}`,
-  });
+  runTool('dpkg-deb', [...options, '--build', folder, file], 'dpkg', { SOURCE_DATE_EPOCH: `${contents.epoch}` });
 }
 
 function controlFiles(

@@ -23,9 +23,7 @@ const root = join(import.meta.dirname, '../..');
 const here = `${process.platform}-${process.arch}`;
 
 /** @throws {Error} for an unknown option or target */
-function read(
-  argv: readonly string[],
-): { readonly out: string; readonly wanted: readonly Target[] } | undefined {
+function read(argv: readonly string[]): { readonly out: string; readonly wanted: readonly Target[] } | undefined {
   const { values } = parseArgs({
     args: [...argv],
     options: {
@@ -58,13 +56,7 @@ try {
     rmSync(out, { recursive: true, force: true });
     mkdirSync(out, { recursive: true });
     const builds = wanted.map((target) => ({ target, executable: build(target) }));
-    const made = makePackages({
-      root,
-      builds,
-      version,
-      epoch: epochOf(root, commit),
-      out,
-    });
+    const made = makePackages({ root, builds, version, epoch: epochOf(root, commit), out });
     for (const file of made) console.log(file);
     console.log(`Packaged ${formatSource(version, commit)}\n${formatTagging(version, commit)}`);
   }

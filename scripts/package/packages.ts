@@ -22,14 +22,7 @@ export interface Wanted {
 }
 
 /** @returns the names of the files written to `out` */
-export function makePackages({
-  root,
-  builds,
-  version,
-  epoch,
-  out,
-  quick = false,
-}: Wanted): readonly string[] {
+export function makePackages({ root, builds, version, epoch, out, quick = false }: Wanted): readonly string[] {
   const scratch = mkdtempSync(join(tmpdir(), 'flagmeter-package-'));
   try {
     const names = builds.flatMap(({ target, executable }) => {

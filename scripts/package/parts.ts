@@ -24,8 +24,8 @@ export interface Part {
  */
 export function partsOf(root: string, executable: string): readonly Part[] {
   const folders: string[] = JSON.parse(readFileSync(`${executable}.packages.json`, 'utf8'));
-  const packages = [...folders, 'node_modules/node-addon-api', 'node_modules/node-api-headers'].map(
-    (folder) => npmPart(root, join(root, folder)),
+  const packages = [...folders, 'node_modules/node-addon-api', 'node_modules/node-api-headers'].map((folder) =>
+    npmPart(root, join(root, folder)),
   );
   return [...packages, ...nativeParts(root), listPart(root), bunPart(root)];
 }
@@ -50,22 +50,14 @@ function nativeParts(root: string): readonly Part[] {
   return [
     {
       name: 'LMDB',
-      version: versionIn(join(lmdb, 'lmdb.h'), [
-        'MDB_VERSION_MAJOR',
-        'MDB_VERSION_MINOR',
-        'MDB_VERSION_PATCH',
-      ]),
+      version: versionIn(join(lmdb, 'lmdb.h'), ['MDB_VERSION_MAJOR', 'MDB_VERSION_MINOR', 'MDB_VERSION_PATCH']),
       license: 'OLDAP-2.8',
       url: 'https://www.symas.com/lmdb',
       text: `${readFileSync(join(lmdb, 'COPYRIGHT'), 'utf8')}\n${readFileSync(join(lmdb, 'LICENSE'), 'utf8')}`.trim(),
     },
     {
       name: 'LZ4',
-      version: versionIn(join(lz4, 'lz4.h'), [
-        'LZ4_VERSION_MAJOR',
-        'LZ4_VERSION_MINOR',
-        'LZ4_VERSION_RELEASE',
-      ]),
+      version: versionIn(join(lz4, 'lz4.h'), ['LZ4_VERSION_MAJOR', 'LZ4_VERSION_MINOR', 'LZ4_VERSION_RELEASE']),
       license: 'BSD-2-Clause',
       url: 'https://lz4.org',
       text: readFileSync(join(lz4, 'LICENSE'), 'utf8').trim(),
@@ -99,12 +91,5 @@ function listPart(root: string): Part {
 function bunPart(root: string): Part {
   const { version } = JSON.parse(readFileSync(join(root, 'node_modules/bun/package.json'), 'utf8'));
   const url = `https://github.com/oven-sh/bun/blob/bun-v${version}/LICENSE.md`;
-  return {
-    name: 'Bun',
-    version,
-    license: 'MIT',
-    url,
-    purl: `pkg:github/oven-sh/bun@bun-v${version}`,
-    parts: bunParts,
-  };
+  return { name: 'Bun', version, license: 'MIT', url, purl: `pkg:github/oven-sh/bun@bun-v${version}`, parts: bunParts };
 }

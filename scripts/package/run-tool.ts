@@ -13,7 +13,6 @@ export function runTool(
 ): void {
   const options = { encoding: 'utf8', env: { ...process.env, LC_ALL: 'C', ...env } } as const;
   const { error, status, stderr } = spawnSync(program, args, options);
-  if (error !== undefined)
-    throw new Error(`Cannot run ${program}: install it (Debian: apt-get install ${debian})`);
+  if (error !== undefined) throw new Error(`Cannot run ${program}: install it (Debian: apt-get install ${debian})`);
   if (status !== 0) throw new Error(`${program} failed: ${stderr.trim()}`);
 }

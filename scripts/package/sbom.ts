@@ -9,12 +9,7 @@ export const sbomSpec = Spec.Spec1dot6;
 /** The bill of materials of an executable. @param sha256 of the executable */
 export function sbomText(
   parts: readonly Part[],
-  about: {
-    readonly version: string;
-    readonly target: Target;
-    readonly epoch: number;
-    readonly sha256: string;
-  },
+  about: { readonly version: string; readonly target: Target; readonly epoch: number; readonly sha256: string },
 ): string {
   const { version, target, epoch, sha256 } = about;
   const flagmeter = new Models.Component(Enums.ComponentType.Application, 'flagmeter', {
@@ -35,19 +30,14 @@ export function sbomText(
   return `${serializer.serialize(bom, { sortLists: true, space: 2 })}\n`;
 }
 
-function componentOf(
-  { name, version, license, url, purl, parts = [] }: Part,
-  within: string,
-): Models.Component {
+function componentOf({ name, version, license, url, purl, parts = [] }: Part, within: string): Models.Component {
   const bomRef = `${within}${purl ?? name}`;
   const nested = parts.map((part) => componentOf(part, `${bomRef}/`));
   return new Models.Component(Enums.ComponentType.Library, name, {
     bomRef,
     ...(version === undefined ? {} : { version }),
     ...(purl === undefined ? {} : { purl }),
-    licenses: new Models.LicenseRepository(
-      license === undefined ? [] : [new Models.LicenseExpression(license)],
-    ),
+    licenses: new Models.LicenseRepository(license === undefined ? [] : [new Models.LicenseExpression(license)]),
     externalReferences: new Models.ExternalReferenceRepository(
       url === undefined ? [] : [new Models.ExternalReference(url, Enums.ExternalReferenceType.Website)],
     ),

@@ -13,14 +13,7 @@ export function makeTarball(wanted: {
 }): void {
   const { folder, files, epoch, scratch, file, quick } = wanted;
   stage(join(scratch, folder), files);
-  const same = [
-    '--sort=name',
-    '--owner=0',
-    '--group=0',
-    '--numeric-owner',
-    `--mtime=@${epoch}`,
-    '--format=ustar',
-  ];
+  const same = ['--sort=name', '--owner=0', '--group=0', '--numeric-owner', `--mtime=@${epoch}`, '--format=ustar'];
   runTool(
     'tar',
     [...same, `--use-compress-program=gzip -n ${quick ? '-1' : '-9'}`, '-cf', file, '-C', scratch, folder],

@@ -1,8 +1,5 @@
 /** The targets of packages, with their name in each packaging format. */
-export const targets = {
-  'linux-x64': { debian: 'amd64' },
-  'linux-arm64': { debian: 'arm64' },
-} as const;
+export const targets = { 'linux-x64': { debian: 'amd64' }, 'linux-arm64': { debian: 'arm64' } } as const;
 
 export type Target = keyof typeof targets;
 

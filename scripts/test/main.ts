@@ -80,8 +80,7 @@ if (steps[0]!.exitCode === 0) {
     steps.push(await run('tests on Bun', 'bun', ['--bun', 'vitest', ...testsOf('unit')]));
     steps.push(await run('tests on Node', 'vitest', testsOf('system')));
   }
-  if (isProofs || namesFiles)
-    steps.push(await run('proofs', 'vitest', testsOf('engine', 'browser', 'proofs')));
+  if (isProofs || namesFiles) steps.push(await run('proofs', 'vitest', testsOf('engine', 'browser', 'proofs')));
 }
 if (linted !== undefined) steps.unshift(await linted);
 rmSync(folder, { recursive: true });

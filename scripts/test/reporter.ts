@@ -15,8 +15,7 @@ export default class OutcomesReporter extends DefaultReporter {
     super.onInit(vitest);
     if (process.versions['bun'] !== undefined) return;
     const skipped = { test: '', state: 'skipped', ms: 0 } as const;
-    for (const [file, why] of skippedWorkspaces)
-      this.#write({ project: 'unit, system', file, ...skipped, why });
+    for (const [file, why] of skippedWorkspaces) this.#write({ project: 'unit, system', file, ...skipped, why });
     if (whyNotOnNode !== undefined)
       this.#write({ project: 'engine', file: 'all files', ...skipped, why: whyNotOnNode });
   }

@@ -53,8 +53,7 @@ function failedLines(outcomes: readonly Outcome[]): string[] {
   return ['Failed:', ...lines, ''];
 }
 
-const nameOf = ({ project, file, test }: Outcome) =>
-  [`[${project}] ${file}`, test].filter(Boolean).join(' > ');
+const nameOf = ({ project, file, test }: Outcome) => [`[${project}] ${file}`, test].filter(Boolean).join(' > ');
 
 /** The command that repeats a test in its project and runtime. Vitest takes a pattern of the name, whose groups it joins with spaces. */
 function commandOf({ project, file, test }: Outcome): string {

@@ -120,10 +120,7 @@ export const otherCredential =
  * Replaces the secret of an API key. The previous one is accepted for a day.
  * @throws {ApiError} `not_found`, `conflict` if it has no secret
  */
-export function rotateApiKeySecret(
-  directory: Directory,
-  { teamId, clientId }: ApiKeyPath,
-): Promise<NewApiKey> {
+export function rotateApiKeySecret(directory: Directory, { teamId, clientId }: ApiKeyPath): Promise<NewApiKey> {
   return directory.change((draft) => {
     const apiKey = mustBelong('API key', draft.apiKeys.get(clientId), teamId);
     if (apiKey.secretHash === noSecretHash) throw new ApiError('conflict', otherCredential);
@@ -194,16 +191,10 @@ function checkSettings(
   if (expiresAt != null && expiresAt <= now)
     throw new ApiError('invalid_body', 'Cannot take expiresAt: must be in the future');
   if (scopes !== undefined && (role !== undefined || !isSet(scopes)))
-    throw new ApiError(
-      'invalid_body',
-      'Cannot take scopes: must have scopes without duplicates, and no role',
-    );
+    throw new ApiError('invalid_body', 'Cannot take scopes: must have scopes without duplicates, and no role');
   if (applications == null) return;
   if (!isSet(applications) || applications.length > maxApplications)
-    throw new ApiError(
-      'invalid_body',
-      `Cannot take applications: must have 1 to ${maxApplications}, each once`,
-    );
+    throw new ApiError('invalid_body', `Cannot take applications: must have 1 to ${maxApplications}, each once`);
   for (const id of applications) mustBelong('application', known.get(id), teamId);
 }
 
@@ -240,10 +231,7 @@ function targetOf({ clientId, name }: ApiKey): AuditEntry['target'] {
 const dayMs = 24 * 3_600_000;
 
 /** Days that an API key has left, rounded up, once it is to be announced. `undefined` before, and after the expiry. */
-export function expiringDays(
-  { expiresAt = Infinity }: Pick<ApiKey, 'expiresAt'>,
-  now: number,
-): number | undefined {
+export function expiringDays({ expiresAt = Infinity }: Pick<ApiKey, 'expiresAt'>, now: number): number | undefined {
   const left = Math.ceil((expiresAt - now) / dayMs);
   return left > 0 && left <= Math.max(...expiryDays) ? left : undefined;
 }
@@ -264,14 +252,9 @@ function dueFor(apiKey: ApiKey, now: number): number | undefined {
  * Announces the expiry of API keys, each twice, whichever node does it.
  * @param isWanted whether the webhooks of a team receive the event
  */
-export async function announceExpiringKeys(
-  directory: Directory,
-  isWanted: (teamId: string) => boolean,
-): Promise<void> {
+export async function announceExpiringKeys(directory: Directory, isWanted: (teamId: string) => boolean): Promise<void> {
   const now = directory.clock.now();
-  const due = expiringKeys(directory).filter(
-    (apiKey) => isWanted(apiKey.teamId) && dueFor(apiKey, now) !== undefined,
-  );
+  const due = expiringKeys(directory).filter((apiKey) => isWanted(apiKey.teamId) && dueFor(apiKey, now) !== undefined);
   if (due.length === 0) return;
   await directory.change((draft) => {
     for (const { clientId } of due) {

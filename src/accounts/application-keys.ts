@@ -173,11 +173,7 @@ function findKey(keys: readonly ApplicationKey[], keyId: string): ApplicationKey
   );
 }
 
-export function revokeKey(
-  draft: Pick<Draft, 'get' | 'put' | 'remove'>,
-  key: ApplicationKey,
-  now: number,
-): void {
+export function revokeKey(draft: Pick<Draft, 'get' | 'put' | 'remove'>, key: ApplicationKey, now: number): void {
   draft.remove('applicationKeys', key.hash);
   const { applicationId, hash, text, ...kept } = key;
   const application = draft.get('applications', applicationId);

@@ -125,11 +125,7 @@ function checkSettings({ name, allowedOrigins, rate, burst }: PlainApplicationSe
 export const environmentExists = 'The application already has an environment of this name';
 
 /** @throws {ApiError} `not_found`, `invalid_name`, `conflict` if the name is taken, `plan_limit` */
-export function createEnvironment(
-  directory: Directory,
-  applicationId: string,
-  name: string,
-): Promise<Environment> {
+export function createEnvironment(directory: Directory, applicationId: string, name: string): Promise<Environment> {
   return directory.change((draft) => {
     const application = mustExist('application', draft.applications.get(applicationId));
     checkPathName('an environment', name);

@@ -96,7 +96,6 @@ function itemText(item: unknown): string {
   if (Array.isArray(item)) return item.map(String).join(' ');
   if (typeof item !== 'object' || item === null) return String(item);
   const { name, id, at, split } = item as Item;
-  if (at !== undefined && split !== undefined)
-    return `${new Date(at).toISOString()} ${split.map(itemText).join(' ')}`;
+  if (at !== undefined && split !== undefined) return `${new Date(at).toISOString()} ${split.map(itemText).join(' ')}`;
   return name ?? id ?? JSON.stringify(item);
 }

@@ -14,8 +14,7 @@ export function checkSentName(what: string, name: string): void {
   if (!isName(name)) throw new ApiError('invalid_name', sentNameRule(what));
 }
 
-export const nameRule = (what: string) =>
-  `${sentNameRule(what)} and characters that change the direction of text`;
+export const nameRule = (what: string) => `${sentNameRule(what)} and characters that change the direction of text`;
 
 export const sentNameRule = (what: string) =>
   `Cannot take the name of ${what}: must be 1–256 UTF-8 bytes without control characters`;

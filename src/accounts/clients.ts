@@ -37,8 +37,7 @@ export function createClient(directory: Directory, wanted: WantedClient): Promis
     checkRedirectUris(settings.redirectUris);
     checkPlan(plan, 'clients', ofTeam(draft.clients, teamId).length + 1);
     if (publicKeys !== undefined && !confidential) throw new ApiError('invalid_body', keysOfPublicClient);
-    const clientSecret =
-      confidential && publicKeys === undefined ? newClientSecret(directory.randomBytes) : null;
+    const clientSecret = confidential && publicKeys === undefined ? newClientSecret(directory.randomBytes) : null;
     const client: OAuthClient = {
       clientId: newId('signin', directory.randomBytes),
       number: draft.takeNumber('client'),
@@ -63,8 +62,7 @@ export function deleteClient(directory: Directory, teamId: string, clientId: str
   });
 }
 
-const keysOfPublicClient =
-  'Cannot take publicKeys: a public client cannot keep a key; its type must be confidential';
+const keysOfPublicClient = 'Cannot take publicKeys: a public client cannot keep a key; its type must be confidential';
 
 function checkRedirectUris(uris: readonly string[]): void {
   if (uris.length === 0 || uris.length > maxRedirectUris)

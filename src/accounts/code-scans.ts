@@ -78,8 +78,7 @@ function checkScan({ features, link, revision }: NewCodeScan): void {
   if (references > maxReferences) throw new ApiError('invalid_body', tooManyReferences);
   if (link === undefined) return;
   if (!isLink(link)) throw new ApiError('invalid_body', badLink);
-  if (revision === undefined && link.includes('{revision}'))
-    throw new ApiError('invalid_body', linkWithoutRevision);
+  if (revision === undefined && link.includes('{revision}')) throw new ApiError('invalid_body', linkWithoutRevision);
 }
 
 /** Whether a template is a web address whose host no path decides. */
@@ -129,25 +128,14 @@ function pack({ features }: NewCodeScan): Pick<CodeScan, 'paths' | 'features'> {
 }
 
 /** The features that earlier scans found and this one does not, with the time of the first scan without them. */
-function missingFrom(
-  before: CodeScan | undefined,
-  found: ReadonlySet<string>,
-  at: number,
-): CodeScan['missing'] {
-  const missing = [
-    ...(before?.missing ?? []),
-    ...(before?.features ?? []).map(([name]) => [name, at] as const),
-  ];
+function missingFrom(before: CodeScan | undefined, found: ReadonlySet<string>, at: number): CodeScan['missing'] {
+  const missing = [...(before?.missing ?? []), ...(before?.features ?? []).map(([name]) => [name, at] as const)];
   return missing.filter(([name]) => !found.has(name)).slice(-maxMissing);
 }
 
 interface Found {
   readonly count: number;
-  readonly places: readonly {
-    readonly path: string;
-    readonly line: number;
-    readonly owners: readonly string[];
-  }[];
+  readonly places: readonly { readonly path: string; readonly line: number; readonly owners: readonly string[] }[];
   /** Owners of its files, those of most places first. */
   readonly owners: readonly string[];
 }
@@ -185,13 +173,11 @@ export function codeOwnersIn(scans: readonly CodeScan[]): CodeOwners {
   const [first] = scans;
   if (first === undefined) return new Map();
   const known = merged.get(first);
-  if (known?.scans.length === scans.length && known.scans.every((scan, at) => scan === scans[at]))
-    return known.owners;
+  if (known?.scans.length === scans.length && known.scans.every((scan, at) => scan === scans[at])) return known.owners;
   const owners = new Map<string, readonly string[]>();
   for (const scan of scans)
     for (const [name, found] of foundIn(scan))
-      if (found.owners.length > 0)
-        owners.set(name, [...new Set([...(owners.get(name) ?? []), ...found.owners])]);
+      if (found.owners.length > 0) owners.set(name, [...new Set([...(owners.get(name) ?? []), ...found.owners])]);
   merged.set(first, { scans, owners });
   return owners;
 }

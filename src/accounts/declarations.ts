@@ -18,11 +18,7 @@ export function declarationsVersion(declared: readonly FeatureDeclaration[]): st
   return `${declared.length} ${declared.reduce((last, { updatedAt }) => Math.max(last, updatedAt), 0)}`;
 }
 
-export function declarationTarget(
-  type: 'feature' | 'metric',
-  { id }: Application,
-  name: string,
-): AuditEntry['target'] {
+export function declarationTarget(type: 'feature' | 'metric', { id }: Application, name: string): AuditEntry['target'] {
   return { type, id, name };
 }
 
@@ -57,10 +53,7 @@ export class Declarations<Table extends DeclarationTable> {
   readonly #applications = new Map<string, Map<string, AccountRecords[Table]>>();
 
   /** @param complete adds fields that records of earlier versions lack */
-  constructor(
-    table: Table,
-    complete: (stored: AccountRecords[Table]) => AccountRecords[Table] = (stored) => stored,
-  ) {
+  constructor(table: Table, complete: (stored: AccountRecords[Table]) => AccountRecords[Table] = (stored) => stored) {
     this.#table = table;
     this.#complete = complete;
   }

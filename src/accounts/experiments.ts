@@ -96,14 +96,7 @@ export function planExperiment(
     const number = draft.takeNumber('experiment');
     const now = directory.clock.now();
     const by = draft.actor.name;
-    const experiment: Experiment = {
-      id: String(number),
-      number,
-      ...plan,
-      by,
-      createdAt: now,
-      updatedAt: now,
-    };
+    const experiment: Experiment = { id: String(number), number, ...plan, by, createdAt: now, updatedAt: now };
     const changed = { ...feature, experiments: [...own, experiment] };
     draft.put('features', declarationKey(applicationId, name), changed);
     draft.note('experiment.planned', application.teamId, targetOf(application, name, experiment));
@@ -172,8 +165,7 @@ export function finishExperiment(
     draft.note('experiment.finished', application.teamId, targetOf(application, name, finished));
     draft.announce('experiment.finished', application.teamId, {
       application: { id: application.id, name: application.name },
-      environment:
-        application.environments.find(({ number }) => number === finished.environment)?.name ?? null,
+      environment: application.environments.find(({ number }) => number === finished.environment)?.name ?? null,
       feature: name,
       experiment: { id, name: finished.name },
       outcome: figures.outcome,
@@ -212,11 +204,7 @@ function change(
   });
 }
 
-function putExperiment(
-  draft: AccountDraft,
-  feature: FeatureDeclaration,
-  changed: Experiment,
-): FeatureDeclaration {
+function putExperiment(draft: AccountDraft, feature: FeatureDeclaration, changed: Experiment): FeatureDeclaration {
   const experiments = (feature.experiments ?? []).map((each) => (each.id === changed.id ? changed : each));
   const put = { ...feature, experiments };
   draft.put('features', declarationKey(feature.applicationId, feature.name), put);
@@ -246,8 +234,7 @@ function checkPlanned(draft: AccountDraft, { id }: Application, plan: Experiment
   const { from, to } = plannedDays(plan);
   if (Math.abs(plan.startAt - now) > mostDays * dayMs) throw new ApiError('invalid_time', planRules.start);
   if (plan.endAt !== null && plan.endAt <= now) throw new ApiError('invalid_time', planRules.past);
-  if (to !== null && (to - from < leastDays || to - from > mostDays))
-    throw new ApiError('invalid_time', planRules.end);
+  if (to !== null && (to - from < leastDays || to - from > mostDays)) throw new ApiError('invalid_time', planRules.end);
   const metrics = draft.metricsOf(id);
   for (const { metric } of [plan, ...plan.guardrails]) {
     if (metric === 'used' || metric === 'viewed' || metrics.get(metric)?.kind === 'counter') continue;

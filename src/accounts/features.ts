@@ -153,12 +153,7 @@ export function addNote(
 }
 
 /** @throws {ApiError} `not_found` */
-export function deleteNote(
-  directory: Directory,
-  applicationId: string,
-  feature: string,
-  id: string,
-): Promise<void> {
+export function deleteNote(directory: Directory, applicationId: string, feature: string, id: string): Promise<void> {
   return directory.change((draft) => {
     const application = mustExist('application', draft.applications.get(applicationId));
     const key = declarationKey(applicationId, feature);
@@ -170,11 +165,7 @@ export function deleteNote(
     const left = notes.filter((note) => note.id !== id);
     if (left.length > 0) draft.put('notes', key, left);
     else draft.remove('notes', key);
-    draft.note(
-      'feature.note-deleted',
-      application.teamId,
-      declarationTarget('feature', application, feature),
-    );
+    draft.note('feature.note-deleted', application.teamId, declarationTarget('feature', application, feature));
   });
 }
 

@@ -88,8 +88,7 @@ export function patchProvider(
   });
 }
 
-const secretOfIssuer =
-  'Cannot take issuer: the client secret belongs to the previous one; send clientSecret, too';
+const secretOfIssuer = 'Cannot take issuer: the client secret belongs to the previous one; send clientSecret, too';
 
 /** Deletes a provider. The identities of its issuer stay linked, in case it is set up again. @throws {ApiError} `not_found` */
 export function deleteProvider(directory: Directory, id: string): Promise<void> {

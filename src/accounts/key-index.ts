@@ -111,10 +111,7 @@ export interface KeyHolder {
 }
 
 /** The environment that another service names. The case may differ if only one environment fits, such as Production for production. */
-export function environmentNamed(
-  environments: KeyHolder['environments'],
-  name: string,
-): Environment | undefined {
+export function environmentNamed(environments: KeyHolder['environments'], name: string): Environment | undefined {
   const exact = environments.get(name);
   if (exact !== undefined) return exact;
   const lowerCase = name.toLowerCase();

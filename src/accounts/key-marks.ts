@@ -242,11 +242,7 @@ function plus(stored: KeyRefusals | undefined, tally: Tally | undefined): KeyRef
   if (tally === undefined) return stored;
   const reasons: Record<string, number> = { ...stored?.reasons };
   for (const [code, count] of tally.reasons) reasons[code] = (reasons[code] ?? 0) + count;
-  return {
-    count: (stored?.count ?? 0) + tally.count,
-    lastAt: Math.max(stored?.lastAt ?? 0, tally.lastAt),
-    reasons,
-  };
+  return { count: (stored?.count ?? 0) + tally.count, lastAt: Math.max(stored?.lastAt ?? 0, tally.lastAt), reasons };
 }
 
 /** Uses, leaks and refusals of keys that a thread recorded since it last sent its records. */

@@ -50,13 +50,7 @@ export function draftMember(
   return joined;
 }
 
-function draftTeamRole(
-  draft: AccountDraft,
-  user: User,
-  teamId: string,
-  role: Role | undefined,
-  now: number,
-): User {
+function draftTeamRole(draft: AccountDraft, user: User, teamId: string, role: Role | undefined, now: number): User {
   if (role === undefined || user.teamRoles?.[teamId] === role) return user;
   const changed = { ...withTeamRole(user, teamId, role), updatedAt: now };
   checkOtherAdmins(draft, user, changed);

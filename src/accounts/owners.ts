@@ -49,16 +49,10 @@ export function enteredTags(given: readonly string[]): readonly string[] {
  * Owners under their current names. One who was deleted, or has left the team of the application, becomes a text with the name
  * at the time of the declaration.
  */
-function showOwners(
-  people: People,
-  { teamId }: Pick<Application, 'teamId'>,
-  owners: readonly FlagOwner[],
-): Owner[] {
+function showOwners(people: People, { teamId }: Pick<Application, 'teamId'>, owners: readonly FlagOwner[]): Owner[] {
   return owners.map(({ type, id, name }): Owner => {
     const known = type === 'user' ? memberName(people, teamId, id) : people.teams.get(id ?? '')?.name;
-    return type === 'text' || known === undefined
-      ? { type: 'text', id: null, name }
-      : { type, id, name: known };
+    return type === 'text' || known === undefined ? { type: 'text', id: null, name } : { type, id, name: known };
   });
 }
 
@@ -79,10 +73,7 @@ export interface Owners {
 
 export const noOwners: Owners = { owners: [], ownersFrom: null };
 
-export function showOwned(
-  declaration: FeatureDeclaration | undefined,
-  { owners, ownersFrom }: Owners = noOwners,
-) {
+export function showOwned(declaration: FeatureDeclaration | undefined, { owners, ownersFrom }: Owners = noOwners) {
   return { owners: [...owners], ownersFrom, tags: [...(declaration?.tags ?? [])] };
 }
 
@@ -100,8 +91,7 @@ export function ownersOf(
   findUser: FindUser = (email) => userOfEmail(accounts, email),
 ): Owners {
   const declared = declaration?.owners ?? [];
-  if (declared.length > 0)
-    return { owners: showOwners(accounts, application, declared), ownersFrom: 'declaration' };
+  if (declared.length > 0) return { owners: showOwners(accounts, application, declared), ownersFrom: 'declaration' };
   const scans = [...accounts.scansOf(application.id).values()];
   const named = codeOwnersIn(scans).get(name);
   if (named === undefined) return noOwners;

@@ -45,13 +45,7 @@ const idleTimeout = 600_000;
 /** @param workerFile the compiled `accounts/password-worker` */
 export function startPasswordPool(workerFile: string): PasswordPool {
   const maxQueue = threads * maxWaiting;
-  const pool = new Piscina({
-    filename: workerFile,
-    minThreads: 0,
-    maxThreads: threads,
-    maxQueue,
-    idleTimeout,
-  });
+  const pool = new Piscina({ filename: workerFile, minThreads: 0, maxThreads: threads, maxQueue, idleTimeout });
   const callers = new FairQueue(ofCallers);
   function checkPool(): void {
     if (pool.queueSize < maxQueue) return;

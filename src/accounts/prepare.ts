@@ -104,9 +104,7 @@ export async function openPreparedOrCopy(data: string): Promise<AccountTables | 
   if (state === 'damaged') throw cannotOpen(file, 'it has users, but not the number of its layout');
   // 0.1.0 created the tables before it prepared them.
   if (isPresent(join(data, 'usage/data.mdb')))
-    throw new Error(
-      `Cannot use ${data}: its accounts are empty, but its usage is not; restore it from a backup`,
-    );
+    throw new Error(`Cannot use ${data}: its accounts are empty, but its usage is not; restore it from a backup`);
   rmSync(join(data, 'accounts'), { recursive: true });
   return undefined;
 }

@@ -12,12 +12,7 @@ const rsaBits = { min: 2048, max: 8192 };
 const exponents = { min: 65_537n, max: 2n ** 32n };
 
 /** The kinds of keys, each with its algorithm and its public members (RFC 7518 §6, RFC 8037 §2). */
-const kinds: readonly (readonly [
-  kty: string,
-  crv: string | undefined,
-  SigningAlgorithm,
-  readonly string[],
-])[] = [
+const kinds: readonly (readonly [kty: string, crv: string | undefined, SigningAlgorithm, readonly string[]])[] = [
   ['EC', 'P-256', 'ES256', ['kty', 'crv', 'x', 'y']],
   ['RSA', undefined, 'RS256', ['kty', 'n', 'e']],
   ['OKP', 'Ed25519', 'EdDSA', ['kty', 'crv', 'x']],
@@ -30,10 +25,7 @@ const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'];
  * @param field of the body, for refusals
  * @throws {ApiError} `invalid_body`
  */
-export async function readPublicKeys(
-  jwks: readonly Jwk[],
-  field = 'publicKeys',
-): Promise<readonly PublicKey[]> {
+export async function readPublicKeys(jwks: readonly Jwk[], field = 'publicKeys'): Promise<readonly PublicKey[]> {
   if (jwks.length === 0 || jwks.length > maxPublicKeys)
     throw new ApiError('invalid_body', `Cannot take ${field}: must have 1 to ${maxPublicKeys} entries`);
   const keys = await Promise.all(jwks.map((jwk, index) => readPublicKey(jwk, `${field}[${index}]`)));

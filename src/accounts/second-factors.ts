@@ -95,11 +95,7 @@ export function removeSecondFactors(draft: AccountDraft, userId: string): void {
 }
 
 /** Drafts new recovery codes, which replace all others. @throws {ApiError} `not_found` without an authenticator app */
-export function renewRecoveryCodes(
-  draft: AccountDraft,
-  userId: string,
-  randomBytes: RandomBytes,
-): readonly string[] {
+export function renewRecoveryCodes(draft: AccountDraft, userId: string, randomBytes: RandomBytes): readonly string[] {
   const totp: Totp = mustExist('authenticator app', draft.get('totp', userId));
   const { shown, hashes } = newRecoveryCodes(randomBytes);
   draft.put('totp', userId, { ...totp, recoveryCodes: hashes });

@@ -3,11 +3,7 @@ import type { KeyType } from '../storage/lmdb/records.ts';
 
 export type RandomBytes = (size: number) => Uint8Array;
 
-const keyMarks: Readonly<Record<KeyType, string>> = {
-  Frontend: 'fm_fe_',
-  Mobile: 'fm_mo_',
-  Backend: 'fm_be_',
-};
+const keyMarks: Readonly<Record<KeyType, string>> = { Frontend: 'fm_fe_', Mobile: 'fm_mo_', Backend: 'fm_be_' };
 
 const secretMark = 'fm_secret_';
 

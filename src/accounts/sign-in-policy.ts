@@ -39,8 +39,7 @@ export function patchSignInPolicy(
     const before = signInPolicyOf(draft);
     if (Object.keys(patch).length === 0) return before;
     for (const id of patch.breakGlass ?? [])
-      if (!draft.users.has(id))
-        throw new ApiError('invalid_body', `Cannot take breakGlass: ${missing('user')}`);
+      if (!draft.users.has(id)) throw new ApiError('invalid_body', `Cannot take breakGlass: ${missing('user')}`);
     const after = { ...before, ...patch };
     checkPasswords(draft, after, providers);
     checkDomains(after, providers);
@@ -51,18 +50,12 @@ export function patchSignInPolicy(
 }
 
 /** Checks that somebody can sign in without a password, and with one while the provider is down. */
-function checkPasswords(
-  draft: AccountDraft,
-  { passwords, breakGlass }: SignInPolicy,
-  providers: ProviderList,
-): void {
+function checkPasswords(draft: AccountDraft, { passwords, breakGlass }: SignInPolicy, providers: ProviderList): void {
   if (passwords === 'everyone') return;
   if (providers.enabled().length === 0)
     throw new ApiError('invalid_body', 'Cannot take passwords: there is no enabled identity provider');
   const isFit = (user: User | undefined) =>
-    user !== undefined &&
-    hasPassword(user) &&
-    isInstallationAdmin(draft, { roleIn: (team) => roleIn(user, team) });
+    user !== undefined && hasPassword(user) && isInstallationAdmin(draft, { roleIn: (team) => roleIn(user, team) });
   if (!breakGlass.some((id) => isFit(draft.users.get(id))))
     throw new ApiError('invalid_body', `Cannot take passwords: ${withoutBreakGlass}`);
 }
@@ -79,10 +72,7 @@ function checkDomains({ domains }: SignInPolicy, providers: ProviderList): void 
 }
 
 /** The rule for the domain of an e-mail address. Subdomains have rules of their own. */
-export function domainRule(
-  { domains }: SignInPolicy,
-  email: string,
-): SignInPolicy['domains'][number] | undefined {
+export function domainRule({ domains }: SignInPolicy, email: string): SignInPolicy['domains'][number] | undefined {
   const own = email.slice(email.lastIndexOf('@') + 1).toLowerCase();
   return domains.find(({ domain }) => domain.toLowerCase() === own);
 }

@@ -50,11 +50,7 @@ export function signingKeyOf(stored: readonly StoredKey[]): SigningKey {
  * @param alg defaults to that of the previous key
  * @throws {Error} if the store has no signing key, or rejects the change
  */
-export async function rotateSigningKey(
-  store: KeyStore,
-  now: number,
-  alg?: SigningAlgorithm,
-): Promise<Rotation> {
+export async function rotateSigningKey(store: KeyStore, now: number, alg?: SigningAlgorithm): Promise<Rotation> {
   const made = await newSigningKey(now, alg ?? signingKeyOf(storedKeys(store)).alg);
   const current: SigningKey = { ...made, unaudited: true };
   return transact(store.lmdb, () => {
@@ -107,12 +103,7 @@ const generators = {
 export async function newSigningKey(now: number, alg: SigningAlgorithm = 'ES256'): Promise<SigningKey> {
   const { privateKey } = await generators[alg]();
   const privateJwk = privateKey.export({ format: 'jwk' });
-  return {
-    kid: await calculateJwkThumbprint(privateJwk),
-    alg,
-    privateJwk: { ...privateJwk },
-    createdAt: now,
-  };
+  return { kid: await calculateJwkThumbprint(privateJwk), alg, privateJwk: { ...privateJwk }, createdAt: now };
 }
 
 /**

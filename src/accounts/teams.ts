@@ -76,10 +76,7 @@ export function deleteTeam(directory: Directory, id: string): Promise<void> {
     const alone = members.filter(({ teams }) => teams.length === 1).length;
     if (alone > 0) {
       const who = alone === 1 ? '1 member who is' : `${alone} members who are`;
-      throw new ApiError(
-        'conflict',
-        `The team has ${who} in no other one; add them to another or delete them first`,
-      );
+      throw new ApiError('conflict', `The team has ${who} in no other one; add them to another or delete them first`);
     }
     draft.remove('teams', id);
     for (const { clientId } of ofTeam(draft.apiKeys, id)) draft.remove('apiKeys', clientId);
@@ -89,11 +86,8 @@ export function deleteTeam(directory: Directory, id: string): Promise<void> {
     const left = members.map((user) => leave(user, id, directory.clock.now()));
     for (const user of left) draft.put('users', user.id, user);
     // No one can read the log of a deleted team. The entry goes to the current teams of its Admins.
-    const readers = new Set(
-      left.filter((user) => admins.includes(user.id)).map(({ primaryTeam }) => primaryTeam),
-    );
-    for (const reader of readers.size > 0 ? readers : [id])
-      draft.note('team.deleted', reader, targetOf(team));
+    const readers = new Set(left.filter((user) => admins.includes(user.id)).map(({ primaryTeam }) => primaryTeam));
+    for (const reader of readers.size > 0 ? readers : [id]) draft.note('team.deleted', reader, targetOf(team));
   });
 }
 

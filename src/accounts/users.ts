@@ -27,11 +27,7 @@ export function createUser(directory: Directory, wanted: NewUser): Promise<User>
 }
 
 /** Drafts a new user; throws as `createUser`. */
-export function draftUser(
-  { clock, randomBytes }: DirectorySources,
-  draft: AccountDraft,
-  wanted: NewUser,
-): User {
+export function draftUser({ clock, randomBytes }: DirectorySources, draft: AccountDraft, wanted: NewUser): User {
   checkNewUser(draft, wanted);
   const now = clock.now();
   const user: User = {

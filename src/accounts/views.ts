@@ -60,12 +60,7 @@ export function patchView(
 }
 
 /** @throws {ApiError} `not_found` */
-export function deleteView(
-  directory: Directory,
-  applicationId: string,
-  caller: string,
-  id: string,
-): Promise<void> {
+export function deleteView(directory: Directory, applicationId: string, caller: string, id: string): Promise<void> {
   return directory.change((draft) => {
     const { application } = find(draft, applicationId, caller, id);
     put(

@@ -3,11 +3,7 @@ import type { Group, Json } from '../http/endpoint.ts';
 import { describeHost } from '../http/openapi/describe.ts';
 import { documentEndpoint } from '../http/openapi/document-endpoint.ts';
 import type { Reply, Route } from '../http/types.ts';
-import {
-  authenticatorPageEndpoints,
-  linkPageEndpoints,
-  passkeyPageEndpoints,
-} from './browser/account-pages.ts';
+import { authenticatorPageEndpoints, linkPageEndpoints, passkeyPageEndpoints } from './browser/account-pages.ts';
 import { authorizeEndpoints } from './browser/authorize.ts';
 import { devicePageEndpoints } from './browser/device-page.ts';
 import { endSessionEndpoints } from './browser/end-session.ts';

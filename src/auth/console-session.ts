@@ -43,8 +43,7 @@ export class ConsoleCallers {
    * @throws {Unauthorized} if the request does not come from the console
    */
   find(request: Request): ConsoleSession | undefined {
-    if (request.header('authorization') !== undefined || !this.#isOwnPage(request))
-      throw new Unauthorized(false);
+    if (request.header('authorization') !== undefined || !this.#isOwnPage(request)) throw new Unauthorized(false);
     const found = this.#read(request);
     if (!found?.session.scope.split(' ').includes(this.#services.serviceScope)) return undefined;
     this.#noteUse(found);
@@ -92,8 +91,7 @@ export class ConsoleCallers {
     if (id === '') return undefined;
     const key = sessionKey(id);
     const session = accountStore.get('sessions', key);
-    if (session?.clientId !== consoleClientId || !matchesHash(secretOf(secret), session.refreshHash))
-      return undefined;
+    if (session?.clientId !== consoleClientId || !matchesHash(secretOf(secret), session.refreshHash)) return undefined;
     const user = userOf(this.#services, directory, session);
     return user && { key, session, user };
   }

@@ -157,11 +157,7 @@ export const jwksEndpoint: Endpoint<Pick<Services, 'keys'>> = {
     summary: 'Read the public keys that tokens are verified with',
     security: [],
     answers: {
-      200: {
-        description: 'The keys.',
-        headers: TaggedHeaders,
-        content: { [caching.contentType]: { schema: KeySet } },
-      },
+      200: { description: 'The keys.', headers: TaggedHeaders, content: { [caching.contentType]: { schema: KeySet } } },
       304: { description: 'The cached copy is current.', headers: TaggedHeaders },
     },
   },

@@ -49,23 +49,11 @@ export async function sweepRound(deps: SweepDeps): Promise<void> {
 }
 
 /** @param exported the number of the last audit log entry that may be removed */
-function stepsAt(
-  { accounts, accountStore, auditMs }: SweepDeps,
-  now: number,
-  exported: number,
-): readonly SweepStep[] {
+function stepsAt({ accounts, accountStore, auditMs }: SweepDeps, now: number, exported: number): readonly SweepStep[] {
   const steps = <Name extends TableName>(sweep: Sweep<Name>) => sweepSteps(accounts, accountStore, sweep);
   return [
-    steps({
-      table: 'invalidated',
-      end: keyAt((now - leewayMs) / 1000),
-      isOver: () => true,
-    }),
-    steps({
-      table: 'assertions',
-      end: keyAt((now - leewayMs) / 1000 - clockTolerance),
-      isOver: () => true,
-    }),
+    steps({ table: 'invalidated', end: keyAt((now - leewayMs) / 1000), isOver: () => true }),
+    steps({ table: 'assertions', end: keyAt((now - leewayMs) / 1000 - clockTolerance), isOver: () => true }),
     steps({
       table: 'sessions',
       // The sign-in remains while its user may not use the client: they may be let back in, and a new password must still end
@@ -84,10 +72,7 @@ function stepsAt(
     // An earlier release deletes users without it.
     steps({ table: 'totp', isOver: (userId, _, reader) => !reader.has('users', userId) }),
     // An earlier release deletes an application without them.
-    steps({
-      table: 'codeScans',
-      isOver: (_, { applicationId }, reader) => !reader.has('applications', applicationId),
-    }),
+    steps({ table: 'codeScans', isOver: (_, { applicationId }, reader) => !reader.has('applications', applicationId) }),
     steps({
       table: 'applicationKeys',
       isOver: (_, { replaced }) => replaced !== undefined && now >= replaced.until,
@@ -102,10 +87,6 @@ function stepsAt(
       remove: (draft, _, linked) => removeIdentity(draft, linked),
     }),
     (after = '') => sweepThrottles(accountStore.throttles, after, now),
-    steps({
-      table: 'audit',
-      inOrder: true,
-      isOver: (_, { at, number }) => now - at > auditMs && number <= exported,
-    }),
+    steps({ table: 'audit', inOrder: true, isOver: (_, { at, number }) => now - at > auditMs && number <= exported }),
   ];
 }

@@ -56,9 +56,7 @@ export async function bench(given: Given, terminal: Terminal): Promise<number> {
   const folder = running ? undefined : makeTemporaryFolder(given.value('data'));
   try {
     announce(plan, context, folder?.path);
-    const notes = folder?.isInMemory
-      ? ['The store is in memory, where flushes cost nothing: choose --data.']
-      : [];
+    const notes = folder?.isInMemory ? ['The store is in memory, where flushes cost nothing: choose --data.'] : [];
     const generatorFile = builtIn().workerFile('bench/load/generator-thread');
     const swept = await interruptible((over) =>
       sweep(plan, { context, running, folder: folder?.path ?? '', generatorFile, clock: systemClock, over }),

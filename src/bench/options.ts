@@ -43,11 +43,7 @@ function transportsOf(given: Given, own: boolean): readonly Transport[] {
 }
 
 function valuesOf(given: Given, small: boolean): SweepOptions['values'] {
-  const { threads, workers, batchPackets, commitDelay } = loadConfig({
-    argv: [],
-    env: {},
-    readFile: () => '',
-  });
+  const { threads, workers, batchPackets, commitDelay } = loadConfig({ argv: [], env: {}, readFile: () => '' });
   const usuals = { threads, workers, 'batch-packets': batchPackets, 'commit-delay': commitDelay };
   return Object.fromEntries(
     dimensions.map((name) => {
@@ -62,8 +58,7 @@ function valuesOf(given: Given, small: boolean): SweepOptions['values'] {
 /** None, and powers of two up to the number of cores. */
 function threadCounts(): readonly number[] {
   const counts = [0];
-  for (let count = 1; count <= usableCores() && counts.length < mostValues - 1; count *= 2)
-    counts.push(count);
+  for (let count = 1; count <= usableCores() && counts.length < mostValues - 1; count *= 2) counts.push(count);
   return counts;
 }
 

@@ -90,14 +90,10 @@ function warningsOf(measurements: readonly Measurement[]): readonly string[] {
   const late = open.filter(({ p99, generatorP99 }) => generatorP99 > p99 / 2).length;
   return [
     ...(kinds.size === 0 ? [] : [`Some packets failed: ${[...kinds].join(', ')}.`]),
-    ...(wrong === undefined
-      ? []
-      : [`The usage report differs from the acknowledged packets: ${wrong.difference}.`]),
+    ...(wrong === undefined ? [] : [`The usage report differs from the acknowledged packets: ${wrong.difference}.`]),
     ...(disturbed === 0
       ? []
-      : [
-          `Other processes disturbed ${disturbed} of ${measurements.length} stages, which the conclusions leave out.`,
-        ]),
+      : [`Other processes disturbed ${disturbed} of ${measurements.length} stages, which the conclusions leave out.`]),
     ...(late === 0
       ? []
       : [
@@ -120,25 +116,16 @@ export function findingsOf(outcome: Outcome): readonly Finding[] {
     const { settings, reason, base, chosen } = recommendation;
     const flags = flagsOf(settings);
     const candidateName = flags === '' ? 'Best of the sweep' : 'Recommended';
-    const spreads = [
-      `Base: ${spreadText(base)}.`,
-      ...(chosen ? [`${candidateName}: ${spreadText(chosen)}.`] : []),
-    ];
+    const spreads = [`Base: ${spreadText(base)}.`, ...(chosen ? [`${candidateName}: ${spreadText(chosen)}.`] : [])];
     const title = flags === '' ? 'Keep the base settings' : `Use ${flags}`;
     findings.push({ title, text: [reason, ...spreads].join(' ') });
   }
-  if (saving !== undefined)
-    findings.push({ title: `Fewer writes: ${flagsOf(saving.settings)}`, text: saving.reason });
+  if (saving !== undefined) findings.push({ title: `Fewer writes: ${flagsOf(saving.settings)}`, text: saving.reason });
   if (bottleneck !== undefined)
-    findings.push({
-      title: `Bottleneck: ${bottleneck.limit}`,
-      text: `${bottleneck.reason} ${bottleneck.remedy}`,
-    });
+    findings.push({ title: `Bottleneck: ${bottleneck.limit}`, text: `${bottleneck.reason} ${bottleneck.remedy}` });
   if (sustained !== undefined) {
     const disk =
-      sustained.bytesPerDay === undefined
-        ? ''
-        : ` A day of it writes ${bytesText(sustained.bytesPerDay)} to the disk.`;
+      sustained.bytesPerDay === undefined ? '' : ` A day of it writes ${bytesText(sustained.bytesPerDay)} to the disk.`;
     const { share, p99, generatorP99 } = sustained;
     const own = `Delays of the generator itself are not included (99th percentile ${generatorP99.toFixed(1)} ms).`;
     const text = `The highest offered rate that was answered in full, ${Math.round(share * 100)} % of the ceiling, with 99 % of responses within ${p99.toFixed(1)} ms. ${own}${disk}`;

@@ -57,10 +57,7 @@ export function spreadOf(all: readonly Measurement[], combination: Combination):
     .filter((each) => isSound(each) && isSame(each.combination, combination))
     .map(({ packetsPerSecond }) => packetsPerSecond)
     .toSorted((a, b) => a - b);
-  const [low = 0, high = 0] = [
-    rates[Math.floor((rates.length - 1) / 2)],
-    rates[Math.floor(rates.length / 2)],
-  ];
+  const [low = 0, high = 0] = [rates[Math.floor((rates.length - 1) / 2)], rates[Math.floor(rates.length / 2)]];
   return { median: (low + high) / 2, lowest: rates[0] ?? 0, highest: rates.at(-1) ?? 0, count: rates.length };
 }
 
@@ -88,29 +85,17 @@ export function isSound({ errors, difference, isDisturbed }: Measurement): boole
 }
 
 /** Recommends the candidate only if its slowest repetition is faster than the fastest of the base. */
-export function recommend(
-  all: readonly Measurement[],
-  base: Combination,
-  candidate: Combination,
-): Recommendation {
+export function recommend(all: readonly Measurement[], base: Combination, candidate: Combination): Recommendation {
   const usual = spreadOf(all, base);
   if (usual.count === 0)
-    return {
-      settings: {},
-      reason: 'Each stage of the base failed, or was disturbed by other processes.',
-      base: usual,
-    };
+    return { settings: {}, reason: 'Each stage of the base failed, or was disturbed by other processes.', base: usual };
   if (isSame(base, candidate))
     return { settings: {}, reason: 'No setting of the sweep was faster than the base.', base: usual };
   const chosen = spreadOf(all, candidate);
   const gain = chosen.median / usual.median - 1;
   const name = nameOf(candidate, base);
   if (chosen.count < 2 || usual.count < 2)
-    return {
-      settings: {},
-      reason: `The gain of ${name} was not measured again without a disturbance.`,
-      base: usual,
-    };
+    return { settings: {}, reason: `The gain of ${name} was not measured again without a disturbance.`, base: usual };
   if (chosen.lowest <= usual.highest || gain < leastGain)
     return { settings: {}, reason: `The gain of ${name} is within the noise.`, base: usual, chosen };
   const settings = Object.fromEntries(
@@ -122,33 +107,26 @@ export function recommend(
 
 /** The commit delay that saves most writes at each offered share of the ceiling, if it saves enough. */
 export function savingOf(all: readonly Measurement[], base: Combination): Saving | undefined {
-  const open = all.filter(
-    (each) => isSound(each) && each.share !== undefined && each.transport === all[0]?.transport,
-  );
+  const open = all.filter((each) => isSound(each) && each.share !== undefined && each.transport === all[0]?.transport);
   const usual = open.filter(({ combination }) => isSame(combination, base));
   const delayed = open.filter(({ combination }) => differsOnlyIn('commit-delay', combination, base));
-  const found = [...new Set(delayed.map(({ combination }) => combination['commit-delay']!))].flatMap(
-    (delay) => {
-      const own = delayed.filter(({ combination }) => combination['commit-delay'] === delay);
-      const savings = usual.map((each) =>
-        savedBy(
-          own.find(({ share }) => share === each.share),
-          each,
-        ),
-      );
-      const saved = Math.min(...savings);
-      return savings.length > 0 && saved >= leastSaving ? [{ delay, saved, own: own[0]! }] : [];
-    },
-  );
+  const found = [...new Set(delayed.map(({ combination }) => combination['commit-delay']!))].flatMap((delay) => {
+    const own = delayed.filter(({ combination }) => combination['commit-delay'] === delay);
+    const savings = usual.map((each) =>
+      savedBy(
+        own.find(({ share }) => share === each.share),
+        each,
+      ),
+    );
+    const saved = Math.min(...savings);
+    return savings.length > 0 && saved >= leastSaving ? [{ delay, saved, own: own[0]! }] : [];
+  });
   const best = found.toSorted((a, b) => b.saved - a.saved)[0];
   if (best === undefined) return undefined;
   const before = usual.find(({ share }) => share === best.own.share)!;
   const saved = `writes at least ${Math.round(best.saved * 100)} % fewer bytes per packet`;
   const cost = `At ${Math.round(best.own.share! * 100)} % load its median latency is ${best.own.p50.toFixed(1)} ms, not ${before.p50.toFixed(1)} ms`;
-  return {
-    settings: { 'commit-delay': best.delay },
-    reason: `commit-delay ${best.delay} ${saved}. ${cost}.`,
-  };
+  return { settings: { 'commit-delay': best.delay }, reason: `commit-delay ${best.delay} ${saved}. ${cost}.` };
 }
 
 function savedBy(own: Measurement | undefined, usual: Measurement): number {
@@ -165,8 +143,7 @@ export function sustainedOf(all: readonly Measurement[], combination: Combinatio
     .toSorted((a, b) => b.packetsPerSecond - a.packetsPerSecond)[0];
   if (best === undefined) return undefined;
   const { packetsPerSecond, share = 1, othersP99: p99, generatorP99, bytesPerPacket } = best;
-  const bytesPerDay =
-    bytesPerPacket === undefined ? undefined : bytesPerPacket * packetsPerSecond * secondsPerDay;
+  const bytesPerDay = bytesPerPacket === undefined ? undefined : bytesPerPacket * packetsPerSecond * secondsPerDay;
   return { packetsPerSecond, share, p99, generatorP99, ...(bytesPerDay !== undefined && { bytesPerDay }) };
 }
 

@@ -142,8 +142,7 @@ const height = 24;
 export function chart({ title, caption, kind, rows }: Chart): Html {
   const names = [...new Set(rows.flatMap(({ parts }) => parts.map(({ name }) => name)))];
   const place = kind === 'bars' ? stackedPlaces(rows) : markPlaces(rows);
-  const legend =
-    names.length < 2 ? [] : names.map((name, index) => html`<li class="tone-${index + 1}">${name}</li>`);
+  const legend = names.length < 2 ? [] : names.map((name, index) => html`<li class="tone-${index + 1}">${name}</li>`);
   const drawn = rows.map(
     (row) => html`<div class="row"><span class="label">${row.label}</span>
 <svg viewBox="0 0 ${width} ${height}" preserveAspectRatio="none" role="img" aria-label="${describe(row)}">${place(

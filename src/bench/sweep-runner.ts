@@ -6,13 +6,7 @@ import { fetchWhole } from '../cli/send.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { LoadReport } from './load/plan.ts';
 import { runLoad } from './load/run-load.ts';
-import {
-  busyCores,
-  readProcessorTime,
-  readServer,
-  type ServerReading,
-  usageBetween,
-} from './load/server-usage.ts';
+import { busyCores, readProcessorTime, readServer, type ServerReading, usageBetween } from './load/server-usage.ts';
 import { countOf, isSame, type Measurement, nameOf, ownCores, type ThreadRole } from './measurement.ts';
 import { candidateOf } from './recommendation.ts';
 import type { Combination, Run, Stage, SweepPlan, Transport } from './sweep.ts';
@@ -120,12 +114,10 @@ async function runStage(
     throw new Failure('failed', 'Stopped early: the machine is too busy for the planned time');
   // Each application belongs to one of the server's workers.
   const count = running ? 1 : Math.max(2, ...plan.runs.map((each) => each.combination?.workers ?? 1));
-  const workload =
-    workloads.get(transport) ?? (await createWorkload(target.api, transport, count, clock.now()));
+  const workload = workloads.get(transport) ?? (await createWorkload(target.api, transport, count, clock.now()));
   workloads.set(transport, workload);
   const ceiling = measurements.findLast(
-    (each) =>
-      each.share === undefined && each.transport === transport && isSame(each.combination, combination),
+    (each) => each.share === undefined && each.transport === transport && isSame(each.combination, combination),
   );
   const rate = ceiling?.packetsPerSecond ?? 0;
   const before = readProcessorTime();
@@ -216,19 +208,12 @@ const roles: Readonly<Record<string, ThreadRole>> = {
 };
 
 /** The warm-up is in both readings, so figures are per packet of the whole stage. */
-function between(
-  before: ServerReading | undefined,
-  after: ServerReading | undefined,
-  { requests, rps }: LoadReport,
-) {
+function between(before: ServerReading | undefined, after: ServerReading | undefined, { requests, rps }: LoadReport) {
   if (before === undefined || after === undefined || requests === 0) return { threads: [] };
   const { threads, disk, commitSeconds } = usageBetween(before, after);
   const perSecond = (amount: number) => (amount / requests) * rps;
   return {
-    threads: threads.map(({ name, seconds }) => ({
-      role: roles[name] ?? 'other',
-      cores: perSecond(seconds),
-    })),
+    threads: threads.map(({ name, seconds }) => ({ role: roles[name] ?? 'other', cores: perSecond(seconds) })),
     // Each worker has commits of its own.
     commitShare: Math.min(1, perSecond(commitSeconds)),
     ...(disk && { flushesPerSecond: perSecond(disk.flushes), bytesPerPacket: disk.bytes / requests }),

@@ -91,8 +91,7 @@ export function paragraph(text: string): string {
   const lines: string[] = [];
   for (const word of text.split(' ')) {
     const line = lines.at(-1);
-    if (line !== undefined && line.length + 1 + word.length <= mostWidth)
-      lines[lines.length - 1] = `${line} ${word}`;
+    if (line !== undefined && line.length + 1 + word.length <= mostWidth) lines[lines.length - 1] = `${line} ${word}`;
     else lines.push(`  ${word}`);
   }
   return lines.map((line) => `${line}\n`).join('');

@@ -37,17 +37,11 @@ const unlimited = ['--rate=0', '--api-rate=0', '--token-rate=0', '--max-connecti
  * @param directory of the store, which must not exist
  * @throws {Error} if the server does not start, with its messages
  */
-export async function startOwnServer(
-  directory: string,
-  combination: Combination,
-  context: Context,
-): Promise<Target> {
+export async function startOwnServer(directory: string, combination: Combination, context: Context): Promise<Target> {
   const data = join(directory, 'data');
   const { stdout } = await promisify(execFile)(
     ...command(['init', '--admin-email=bench@localhost', `--data=${data}`, '--json']),
-    {
-      env: environment(context),
-    },
+    { env: environment(context) },
   );
   const { clientId, clientSecret } = JSON.parse(stdout) as { clientId: string; clientSecret: string };
   const settings = Object.entries(combination).map(([name, value]) => `--${name}=${value}`);
@@ -61,11 +55,7 @@ export async function startOwnServer(
     ...settings,
   ]);
   // In a group of its own, Ctrl-C of the terminal does not reach it: it is stopped once its stage is over.
-  const child = spawn(program, args, {
-    env: environment(context),
-    stdio: ['ignore', 'pipe', 'pipe'],
-    detached: true,
-  });
+  const child = spawn(program, args, { env: environment(context), stdio: ['ignore', 'pipe', 'pipe'], detached: true });
   const kill = () => void child.kill('SIGKILL');
   process.once('exit', kill);
   const stop = async () => {
@@ -96,9 +86,7 @@ function command(args: readonly string[]): [program: string, args: string[]] {
 
 /** The environment without settings of flagmeter, which would change the sweep. */
 function environment({ env }: Context): Record<string, string> {
-  const kept = Object.entries(env).filter(
-    ([name, value]) => value !== undefined && !name.startsWith('FLAGMETER_'),
-  );
+  const kept = Object.entries(env).filter(([name, value]) => value !== undefined && !name.startsWith('FLAGMETER_'));
   return Object.fromEntries(kept) as Record<string, string>;
 }
 

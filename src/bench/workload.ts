@@ -25,12 +25,7 @@ export interface Workload {
  * @param now Unix ms
  * @throws {Failure} if the server refuses
  */
-export async function createWorkload(
-  api: Api,
-  transport: Transport,
-  count: number,
-  now: number,
-): Promise<Workload> {
+export async function createWorkload(api: Api, transport: Transport, count: number, now: number): Promise<Workload> {
   const name = `Bench ${new Date(now).toISOString()} ${transport}`;
   return transport === 'http' ? packets(api, name, count, now) : reports(api, name, now);
 }

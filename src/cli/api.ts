@@ -58,13 +58,10 @@ export function openApi(context: Context, url: string, access: Access): Api {
       const { noted } = await answerTo('DELETE', `${targetOf(url, path)}?${new URLSearchParams(query)}`);
       return noted ?? null;
     },
-    read: async (path, query) =>
-      fieldsOf(await request('GET', `${targetOf(url, path)}?${new URLSearchParams(query)}`)),
+    read: async (path, query) => fieldsOf(await request('GET', `${targetOf(url, path)}?${new URLSearchParams(query)}`)),
     async rows(path, query, format) {
       const target = `${targetOf(url, path)}?${new URLSearchParams({ ...query, format })}`;
-      const answer = await ask(context, access, (headers) =>
-        sendForRows(context, target, { method: 'GET', headers }),
-      );
+      const answer = await ask(context, access, (headers) => sendForRows(context, target, { method: 'GET', headers }));
       if (answer.rows === undefined) throw refusal(url, target, answer.status, answer.json);
       return answer.rows;
     },
@@ -107,8 +104,7 @@ async function ask<Given extends Answer>(
 
 /** The trace of the command, such as a pipeline's. Tools pass it in these variables. */
 function traceOf({ TRACEPARENT, TRACESTATE }: Context['env']): Record<string, string> {
-  if (TRACEPARENT === undefined || !/^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/.test(TRACEPARENT))
-    return {};
+  if (TRACEPARENT === undefined || !/^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/.test(TRACEPARENT)) return {};
   const state = /^[\x20-\x7e]{1,512}$/.test(TRACESTATE ?? '') ? { tracestate: TRACESTATE! } : {};
   return { traceparent: TRACEPARENT, ...state };
 }

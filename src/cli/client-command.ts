@@ -4,9 +4,7 @@ import { type Context, contextOf } from './context.ts';
 export function clientCommand({
   run,
   ...declared
-}: Omit<Command, 'run'> & {
-  readonly run: (given: Given, context: Context) => Promise<number>;
-}): Command {
+}: Omit<Command, 'run'> & { readonly run: (given: Given, context: Context) => Promise<number> }): Command {
   return { ...declared, run: async (argv, terminal) => run(readGiven(declared, argv), contextOf(terminal)) };
 }
 

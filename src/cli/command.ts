@@ -38,10 +38,7 @@ export interface Entry<Each extends Syntax = Command> {
 type Run = (given: Given, terminal: Terminal) => number | Promise<number>;
 
 /** A command whose code is loaded when it runs, because help shows its declaration. */
-export function command({
-  load,
-  ...declared
-}: Omit<Command, 'run'> & { readonly load: () => Promise<Run> }): Command {
+export function command({ load, ...declared }: Omit<Command, 'run'> & { readonly load: () => Promise<Run> }): Command {
   const run = async (argv: readonly string[], terminal: Terminal) => {
     const given = readGiven(declared, argv);
     return (await load())(given, terminal);
@@ -139,8 +136,7 @@ function readOperand({ name, operand }: Syntax, given: readonly string[]): strin
   if (operand === undefined || (operand.optional && value === '')) return value;
   const must = operand.values ? `: must be ${either(operand.values)}` : '';
   if (value === '') throw new UsageError(`Cannot use ${name} without ${operand.name}${must}`);
-  if (operand.values?.includes(value) === false)
-    throw new UsageError(`Cannot use ${name} with ${value}${must}`);
+  if (operand.values?.includes(value) === false) throw new UsageError(`Cannot use ${name} with ${value}${must}`);
   return value;
 }
 

@@ -34,10 +34,7 @@ export function placesOf(table: Readonly<Record<string, Entry<Syntax>>>): readon
 }
 
 function groupPlace(word: string, commands: readonly Syntax[]): Place {
-  const choices = commands.map(({ name, summary }) => ({
-    word: name.slice(word.length + 1),
-    description: summary,
-  }));
+  const choices = commands.map(({ name, summary }) => ({ word: name.slice(word.length + 1), description: summary }));
   return { words: [word], isCommand: false, choices, flags: [] };
 }
 
@@ -145,9 +142,7 @@ function zshAction({ kind, words }: FlagValue): string {
 }
 
 function zshCase({ words, choices }: Place): string {
-  const described = choices.map(({ word, description }) =>
-    quoted(`${word.replaceAll(':', '\\:')}:${description}`),
-  );
+  const described = choices.map(({ word, description }) => quoted(`${word.replaceAll(':', '\\:')}:${description}`));
   return `    ${quoted(words.join(' '))}) choices=(${described.join(' ')}) ;;\n`;
 }
 
@@ -168,8 +163,7 @@ ${places.map(placeLines).join('')}`;
 
 function placeLines({ words, isCommand, choices, flags }: Place): string {
   // Without flags the operand is the next word, and nothing follows it.
-  const where =
-    isCommand && choices.some(({ word }) => word.startsWith('--')) ? '__flagmeter_in' : '__flagmeter_at';
+  const where = isCommand && choices.some(({ word }) => word.startsWith('--')) ? '__flagmeter_in' : '__flagmeter_at';
   const condition = `-n ${fishQuoted(`${where} ${words.join(' ')}`.trim())}`;
   return choices
     .map(({ word, description }) => {

@@ -1,10 +1,4 @@
-import {
-  type Field,
-  type FieldValue,
-  laterForms,
-  type Reading,
-  timeForms,
-} from '../contract/shapes/option.ts';
+import { type Field, type FieldValue, laterForms, type Reading, timeForms } from '../contract/shapes/option.ts';
 import type { Api } from './api.ts';
 import type { Given } from './command.ts';
 import type { Context } from './context.ts';
@@ -112,9 +106,7 @@ function parse(text: string, { now, direction }: TimeReading): number {
   if (text === 'now') return now;
   if (!isDay(text.slice(0, 10))) return Number.NaN;
   if (date.test(text)) return Date.parse(`${text}T00:00:00Z`);
-  return dateTime.test(text)
-    ? Date.parse(text.toUpperCase().replace(/ UTC$/, 'Z').replace(' ', 'T'))
-    : Number.NaN;
+  return dateTime.test(text) ? Date.parse(text.toUpperCase().replace(/ UTC$/, 'Z').replace(' ', 'T')) : Number.NaN;
 }
 
 /** `Date.parse` reads 30 February as 2 March. */

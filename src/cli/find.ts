@@ -133,9 +133,7 @@ export async function checkOnlyOne(
   const named = items.filter((item) => item['name'] === name && item['id'] !== id);
   if (named.length === 0) return;
   const team =
-    id === undefined
-      ? (teamId ?? (await primaryTeam(api)))
-      : items.find((item) => item['id'] === id)?.['teamId'];
+    id === undefined ? (teamId ?? (await primaryTeam(api))) : items.find((item) => item['id'] === id)?.['teamId'];
   const first = named.find((item) => item['teamId'] === team);
   if (first === undefined) return;
   throw new Failure(

@@ -78,8 +78,7 @@ export function readFlags(argv: readonly string[], known: readonly KnownFlag[]):
   const found = new Map<string, string>();
   for (const { name, value } of readArguments(argv, known)) {
     if (name === undefined) {
-      const taken =
-        known.length === 0 ? 'this command takes no arguments' : 'only flags (--name value) are accepted';
+      const taken = known.length === 0 ? 'this command takes no arguments' : 'only flags (--name value) are accepted';
       throw new UsageError(`Cannot use the argument '${value}': ${taken}`);
     }
     found.set(name, value);

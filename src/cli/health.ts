@@ -31,8 +31,7 @@ ${tableNotes}`,
  * @throws {Failure} if a finding is urgent, or the server refuses or cannot be reached
  */
 async function listFindings(given: Given, context: Context): Promise<number> {
-  if (given.has('environment') && !given.has('app'))
-    throw new UsageError('Cannot use --environment without --app');
+  if (given.has('environment') && !given.has('app')) throw new UsageError('Cannot use --environment without --app');
   const api = connect(context, given);
   const answer = await (given.has('app') ? ofApplication(api, given) : api.read(['home'], {}));
   const { items, ...rest } = answer as unknown as Health | Home;

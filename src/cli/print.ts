@@ -4,11 +4,7 @@ import type { Context } from './context.ts';
 import { labelOf, makeTable, recordText, show } from './show.ts';
 
 /** Prints a table, and the titles of columns that do not fit. */
-export function printTable(
-  { out, err, bold, width }: Context,
-  columns: AnyColumns,
-  items: readonly Item[],
-): void {
+export function printTable({ out, err, bold, width }: Context, columns: AnyColumns, items: readonly Item[]): void {
   const whole = Object.entries(columns as Readonly<Record<string, Column<Item>>>).map(([path, column]) =>
     wholeColumn(path, column),
   );
@@ -16,8 +12,7 @@ export function printTable(
   const rows = items.map((item) => whole.map(({ of }) => show(of(item))));
   const { text, leftOut } = makeTable(headings, rows, { bold, width });
   out(text);
-  if (leftOut.length > 0)
-    err(`Columns that do not fit: ${leftOut.join(', ')}. Use a wider terminal, or --json\n`);
+  if (leftOut.length > 0) err(`Columns that do not fit: ${leftOut.join(', ')}. Use a wider terminal, or --json\n`);
 }
 
 export function printRecord({ out }: Context, fields: Item): void {

@@ -9,10 +9,7 @@ export interface Person {
 }
 
 /** Input of a terminal. */
-export type Keyboard = Pick<
-  NodeJS.ReadStream,
-  'setRawMode' | 'setEncoding' | 'on' | 'off' | 'resume' | 'pause'
->;
+export type Keyboard = Pick<NodeJS.ReadStream, 'setRawMode' | 'setEncoding' | 'on' | 'off' | 'resume' | 'pause'>;
 
 const key = { interrupt: '\u0003', end: '\u0004', backspace: '\b', erase: '\u0015', delete: '\u007f' };
 

@@ -26,11 +26,7 @@ export async function runReport(report: Report, given: Given, context: Context):
   const api = connect(context, given);
   const fields = queryOf(await new Reader(context, api).fields([...report.fields, ...times], given));
   const application = await findApplication(api, given.value('app') ?? '');
-  const query = {
-    ...fields,
-    ...namedRange(given, context.clock.now()),
-    ...environmentOf(report, application, given),
-  };
+  const query = { ...fields, ...namedRange(given, context.clock.now()), ...environmentOf(report, application, given) };
   const path = ['applications', String(application['id']), report.name];
   const format = given.value('format');
   if (format !== undefined) {

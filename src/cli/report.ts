@@ -35,9 +35,7 @@ export const times = rangeFlags('a day before the end');
 
 /** A range by its name, and the zone of its days. */
 const named = [
-  flag('range RANGE', 'Range of the calendar, in place of --from and --to', {
-    values: Object.keys(calendarRanges),
-  }),
+  flag('range RANGE', 'Range of the calendar, in place of --from and --to', { values: Object.keys(calendarRanges) }),
   flag('time-zone ZONE', 'Time zone of days, such as Europe/Berlin', { more: 'default: UTC' }),
 ] as const;
 
@@ -45,11 +43,7 @@ export function commandOf({ name, summary, of, fields }: Report): Syntax {
   const environment = flag('environment NAME', 'Environment name', {
     more: of === 'one environment' ? 'default: the only environment' : 'default: all environments',
   });
-  return {
-    name,
-    summary,
-    flags: [environment, ...fields, ...times, ...named, appFlag, urlFlag, jsonFlag, formatFlag],
-  };
+  return { name, summary, flags: [environment, ...fields, ...times, ...named, appFlag, urlFlag, jsonFlag, formatFlag] };
 }
 
 export function itemsOf(item: Item, field: string): readonly Item[] {

@@ -12,10 +12,7 @@ const step = flag('step STEP', 'Print a line per minute, hour or day instead of 
   default: 'day',
 });
 
-const variantColumns = {
-  feature: { label: 'Feature', cut: true },
-  variant: { label: 'Variant', cut: true },
-} as const;
+const variantColumns = { feature: { label: 'Feature', cut: true }, variant: { label: 'Variant', cut: true } } as const;
 const countColumns = {
   checks: { label: 'Checks', right: true },
   used: { label: 'Used', right: true },
@@ -23,9 +20,7 @@ const countColumns = {
 } as const;
 
 /** The start of a bucket, in Unix seconds. */
-const timeColumn = {
-  at: { label: 'Time', of: ({ at }: Item) => new Date(Number(at) * 1000).toISOString() },
-} as const;
+const timeColumn = { at: { label: 'Time', of: ({ at }: Item) => new Date(Number(at) * 1000).toISOString() } } as const;
 
 const usage: Report = {
   name: 'usage',
@@ -42,10 +37,7 @@ function usageSums(report: Item): Sheet {
     { ...each, variant: '(all)' },
     ...itemsOf(each, 'variants').map((one) => ({ ...one, feature: each['feature'] })),
   ]);
-  return {
-    columns: { ...variantColumns, ...countColumns, uniqueUsers: { label: 'Users', right: true } },
-    items,
-  };
+  return { columns: { ...variantColumns, ...countColumns, uniqueUsers: { label: 'Users', right: true } }, items };
 }
 
 /** A line for each bucket of each variant, in order of time. */

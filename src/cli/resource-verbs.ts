@@ -85,17 +85,10 @@ async function list({ resource, given, context, api, reader, path }: Call): Prom
     });
     throw new Failure('found', [`There ${count}`, ...caveats].join('. '));
   }
-  if (items.length === limit)
-    context.err(`There may be more than these ${limit}: see --limit, --from and --to\n`);
+  if (items.length === limit) context.err(`There may be more than these ${limit}: see --limit, --from and --to\n`);
 }
 
-function printList(
-  context: Context,
-  given: Given,
-  columns: AnyColumns,
-  items: readonly Item[],
-  many: string,
-): void {
+function printList(context: Context, given: Given, columns: AnyColumns, items: readonly Item[], many: string): void {
   if (given.has('json')) printJson(context, { items, nextCursor: null });
   else if (items.length === 0) context.err(`There are no ${many}\n`);
   else printTable(context, columns, items);
@@ -136,8 +129,7 @@ async function act(call: Call): Promise<void> {
     if (columns !== undefined)
       return printList(context, given, columns, await api.list(below, {}, most), segments.join(' '));
     const made = fieldsOf((await await api.call(method, below, body)) ?? { [call.resource.key]: id });
-    const shown =
-      follow === undefined ? made : await followed(call, [...target, ...follow, String(made['id'])]);
+    const shown = follow === undefined ? made : await followed(call, [...target, ...follow, String(made['id'])]);
     printWithSecret(context, given, shown, secret);
   });
 }

@@ -30,8 +30,7 @@ export function commandsOf(resource: Resource): readonly VerbCommand[] {
   const all = [
     make('list', isLog ? '' : 'list', `List ${isLog ? '' : 'all '}${many}`, { flags: listFlags(resource) }),
     create && make('show', 'show', `Show ${a}`, { operand, flags: [] }),
-    create &&
-      make('create', made, `${capital(made)} ${a}`, { operand: create.operand, flags: create.fields }),
+    create && make('create', made, `${capital(made)} ${a}`, { operand: create.operand, flags: create.fields }),
     update && make('update', 'update', `Change the given fields of ${a}`, { operand, flags: update.fields }),
     ...actions.map((action) => ({
       ...make('act', action.word, action.summary, {
@@ -56,8 +55,7 @@ const failIfAnyFlag = flag('fail-if-any', 'Exit with 8 if any are listed', { exc
 
 function handlesOf({ one, key, alias }: Resource): string {
   const keyWord = key === 'clientId' ? 'client id' : key;
-  const words =
-    alias === undefined ? keyWord : `${keyWord} or ${alias === 'email' ? 'e-mail address' : alias}`;
+  const words = alias === undefined ? keyWord : `${keyWord} or ${alias === 'email' ? 'e-mail address' : alias}`;
   return `${capital(one)}: ${words}`;
 }
 

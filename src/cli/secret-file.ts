@@ -12,9 +12,7 @@ export function readSecretFile(flag: string, path: string, terminal: Terminal): 
 
 /** The same, for the file that a flag or a variable names. @throws {UsageError} */
 export function readSecret(source: string, path: string, terminal: Terminal): string {
-  return (
-    readNamed(source, path, terminal, 'a file whose first line is the secret').split(/\r?\n/, 1)[0] ?? ''
-  );
+  return readNamed(source, path, terminal, 'a file whose first line is the secret').split(/\r?\n/, 1)[0] ?? '';
 }
 
 /**

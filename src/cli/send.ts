@@ -131,8 +131,7 @@ function unreachable({ env }: Context, url: string, error: unknown): Failure {
   }
   const reason = reasons[code ?? ''] ?? reasons[name] ?? printable(message);
   const proxy = proxyFor(url, env);
-  const advice =
-    proxy && `; ${proxy.variable} sets the proxy ${printable(proxy.address)}: check it, or set NO_PROXY`;
+  const advice = proxy && `; ${proxy.variable} sets the proxy ${printable(proxy.address)}: check it, or set NO_PROXY`;
   return new Failure('unavailable', `Cannot reach ${originOf(url)}: ${reason}${advice ?? ''}`);
 }
 

@@ -78,20 +78,13 @@ function givenAccess(token: string): Access {
   };
 }
 
-function clientAccess(
-  context: Context,
-  url: string,
-  signIn: (authUrl: string) => Promise<StoredSession>,
-): Access {
+function clientAccess(context: Context, url: string, signIn: (authUrl: string) => Promise<StoredSession>): Access {
   let session: Promise<StoredSession> | undefined;
   const begin = async () => {
     session = signIn(authUrlOf(context, undefined, url));
     return (await session).accessToken;
   };
-  return {
-    token: async () => (session === undefined ? begin() : (await session).accessToken),
-    replace: begin,
-  };
+  return { token: async () => (session === undefined ? begin() : (await session).accessToken), replace: begin };
 }
 
 function storedAccess(context: Context, url: string, store: TokenStore): Access {

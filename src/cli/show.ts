@@ -37,17 +37,11 @@ const minWidth = 10;
 const gap = '  ';
 
 /** Rows below their titles, in aligned columns, with no line wider than the screen. */
-export function makeTable(
-  headings: readonly Heading[],
-  rows: readonly (readonly string[])[],
-  screen: Screen,
-): Table {
+export function makeTable(headings: readonly Heading[], rows: readonly (readonly string[])[], screen: Screen): Table {
   const all = [headings.map(({ title }) => title), ...rows.map((row) => row.map(printable))];
   const widths = fitting(headings, widthsOf(all), screen.width ?? Number.POSITIVE_INFINITY);
   const [head = '', ...lines] = all.map((row) => lineOf(row, widths, headings));
-  const text = [screen.bold ? `\u001b[1m${head}\u001b[0m` : head, ...lines]
-    .map((line) => `${line}\n`)
-    .join('');
+  const text = [screen.bold ? `\u001b[1m${head}\u001b[0m` : head, ...lines].map((line) => `${line}\n`).join('');
   return { text, leftOut: headings.slice(widths.length).map(({ title }) => title) };
 }
 

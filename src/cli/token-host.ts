@@ -47,10 +47,7 @@ export async function discover(context: Context, authUrl: string): Promise<Token
   const issuer = textOf(json, 'issuer');
   const { scopes_supported: scopes, id_token_signing_alg_values_supported: algorithms } = fieldsOf(json);
   if (status === 404)
-    throw new Failure(
-      'failed',
-      `${authUrl} is not a token host; use --auth-url for the token host of the server`,
-    );
+    throw new Failure('failed', `${authUrl} is not a token host; use --auth-url for the token host of the server`);
   if (status !== 200 || issuer === undefined || !Array.isArray(scopes)) throw notUnderstood(url, status);
   const deviceEndpoint = endpointOf(json, 'device_authorization_endpoint', authUrl);
   return {
@@ -136,8 +133,7 @@ export async function signInAsWorkload(
     host,
     { authUrl, clientId, scope },
     {
-      request: (client) =>
-        genericTokenEndpointRequest(host.server, client, None(), grant, parameters, host.options),
+      request: (client) => genericTokenEndpointRequest(host.server, client, None(), grant, parameters, host.options),
       process: processGenericTokenEndpointResponse,
     },
   );
@@ -148,10 +144,7 @@ export async function signInAsWorkload(
  * @returns `undefined` if it cannot be renewed
  * @throws {Failure}
  */
-export async function renewSession(
-  context: Context,
-  session: StoredSession,
-): Promise<StoredSession | undefined> {
+export async function renewSession(context: Context, session: StoredSession): Promise<StoredSession | undefined> {
   const { authUrl, clientSecret, refreshToken } = session;
   if (clientSecret === undefined && refreshToken === undefined) return undefined;
   const host = await discover(context, authUrl);
@@ -159,13 +152,11 @@ export async function renewSession(
     if (clientSecret !== undefined)
       return { ...(await requestAsClient(context, host, { ...session, clientSecret })), clientSecret };
     return await requestTokens(context, host, session, {
-      request: (client) =>
-        refreshTokenGrantRequest(host.server, client, None(), refreshToken ?? '', host.options),
+      request: (client) => refreshTokenGrantRequest(host.server, client, None(), refreshToken ?? '', host.options),
       process: processRefreshTokenResponse,
     });
   } catch (error) {
-    if (error instanceof GrantRefused && ['invalid_grant', 'invalid_client'].includes(error.code))
-      return undefined;
+    if (error instanceof GrantRefused && ['invalid_grant', 'invalid_client'].includes(error.code)) return undefined;
     throw error;
   }
 }
@@ -177,13 +168,7 @@ export async function revoke(
   refreshToken: string,
 ): Promise<void> {
   const options = optionsFor(context, authUrl);
-  const request = revocationRequest(
-    serverAt(authUrl),
-    { client_id: clientId },
-    None(),
-    refreshToken,
-    options,
-  );
+  const request = revocationRequest(serverAt(authUrl), { client_id: clientId }, None(), refreshToken, options);
   await exchange(`${authUrl}/connect/revocation`, request, processRevocationResponse);
 }
 
@@ -246,9 +231,5 @@ function grantRefusal(url: string, status: number, json: unknown): Failure {
   if (code === undefined) return notUnderstood(url, status);
   const description = textOf(json, 'error_description') ?? 'The token host refused the request';
   const unauthorized = ['invalid_client', 'invalid_grant'].includes(code);
-  return new GrantRefused(
-    unauthorized ? 'unauthorized' : failureOf(status),
-    `${description} (${code})`,
-    code,
-  );
+  return new GrantRefused(unauthorized ? 'unauthorized' : failureOf(status), `${description} (${code})`, code);
 }

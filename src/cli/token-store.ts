@@ -69,10 +69,7 @@ export function openTokenStore(context: Context): TokenStore {
 
 export function withSession(stored: Stored, url: string, session: StoredSession | undefined): Stored {
   const others = Object.entries(stored.servers).filter(([known]) => known !== url);
-  return {
-    ...stored,
-    servers: Object.fromEntries(session === undefined ? others : [...others, [url, session]]),
-  };
+  return { ...stored, servers: Object.fromEntries(session === undefined ? others : [...others, [url, session]]) };
 }
 
 /** The specification requires ignoring a relative path. */

@@ -33,9 +33,7 @@ function entryOf(command: Syntax): Entry<Syntax> {
 }
 
 export const commandTable = Object.fromEntries(
-  await Promise.all(
-    commandNames.map(async (name) => [name, isOther(name) ? others[name] : await loadEntry(name)]),
-  ),
+  await Promise.all(commandNames.map(async (name) => [name, isOther(name) ? others[name] : await loadEntry(name)])),
 ) as Readonly<Record<CommandName, Entry<Syntax>>>;
 
 const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript };

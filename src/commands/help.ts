@@ -15,8 +15,7 @@ export function unknownCommand(name: string): UsageError {
 /** @throws {UsageError} for an unknown command, or more than two words */
 export function help(argv: readonly string[], terminal: Terminal): number {
   const [first, word, ...surplus] = argv;
-  if (surplus.length > 0)
-    throw new UsageError(`Cannot use the argument '${surplus[0]}': help takes one command`);
+  if (surplus.length > 0) throw new UsageError(`Cannot use the argument '${surplus[0]}': help takes one command`);
   const name = first === undefined ? undefined : commandNamed(first);
   if (first !== undefined && name === undefined) throw unknownCommand(first);
   if (name === undefined || word === undefined) terminal.out(helpText(name));
@@ -30,8 +29,7 @@ function findCommand(name: CommandName, word: string): Syntax {
   const found = entry.commands.find((command) => command.name === `${name} ${word}`);
   if (found !== undefined) return found;
   const words = secondWords(entry);
-  if (words.length === 0)
-    throw new UsageError(`Cannot use the argument '${word}': ${name} has no commands below it`);
+  if (words.length === 0) throw new UsageError(`Cannot use the argument '${word}': ${name} has no commands below it`);
   throw unknownWord(name, word, words);
 }
 
@@ -93,19 +91,14 @@ ${parts.join('\n')}`;
 function entry({ flag, variable, schema }: Setting): string {
   const value = defaultOf(schema);
   const more = [rangeOf(schema), value && `default: ${value}`, variable].filter((part) => part !== undefined);
-  return entryText(`--${flag} ${schema.value}`.trimEnd(), {
-    description: schema.description,
-    more: more.join(', '),
-  });
+  return entryText(`--${flag} ${schema.value}`.trimEnd(), { description: schema.description, more: more.join(', ') });
 }
 
 /** Undefined for text. */
 export function rangeOf({ minimum, maximum, size }: Setting['schema']): string | undefined {
   if (minimum === undefined || maximum === undefined) return undefined;
   const show = size ? showSize : String;
-  return maximum === Number.MAX_SAFE_INTEGER
-    ? `${show(minimum)} or more`
-    : `${show(minimum)} to ${show(maximum)}`;
+  return maximum === Number.MAX_SAFE_INTEGER ? `${show(minimum)} or more` : `${show(minimum)} to ${show(maximum)}`;
 }
 
 /** Undefined without a default. */

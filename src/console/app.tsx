@@ -114,10 +114,7 @@ function CheckedPlace({ children }: { readonly children: ComponentChildren }) {
   const listed = applications.value?.find((each) => each.id === id);
   // A new application may not be listed yet.
   const asked = applications.value !== undefined && listed === undefined ? id : undefined;
-  const single = usePoll<Application>(
-    asked === undefined ? undefined : resource('applications', asked),
-    undefined,
-  );
+  const single = usePoll<Application>(asked === undefined ? undefined : resource('applications', asked), undefined);
   if (applications.value === undefined) return <Pending error={applicationsError.value} />;
   if (id === undefined) return <>{children}</>;
   const application = listed ?? single.data;

@@ -25,26 +25,14 @@ export const activityKinds = {
     label: 'Flag changed',
     when: 'the declaration of a flag is created, changed or deleted',
   },
-  note: {
-    group: 'changes',
-    label: 'Note',
-    when: 'the time comes to which a note of a flag refers',
-  },
+  note: { group: 'changes', label: 'Note', when: 'the time comes to which a note of a flag refers' },
   experiment_changed: {
     group: 'changes',
     label: 'Experiment',
     when: 'an experiment is created, changed, ends or is deleted',
   },
-  rollout_step: {
-    group: 'changes',
-    label: 'Rollout step',
-    when: 'a step of a rollout plan begins',
-  },
-  key_changed: {
-    group: 'changes',
-    label: 'Key changed',
-    when: 'an application key is created or deleted',
-  },
+  rollout_step: { group: 'changes', label: 'Rollout step', when: 'a step of a rollout plan begins' },
+  key_changed: { group: 'changes', label: 'Key changed', when: 'an application key is created or deleted' },
   environment_changed: {
     group: 'changes',
     label: 'Environment changed',
@@ -60,11 +48,7 @@ export const activityKinds = {
     label: 'Settings changed',
     when: 'the application is created, or its settings change, such as the allowed origins',
   },
-  first_seen: {
-    group: 'flags',
-    label: 'First seen',
-    when: 'a flag is seen in an environment for the first time',
-  },
+  first_seen: { group: 'flags', label: 'First seen', when: 'a flag is seen in an environment for the first time' },
   new_variant: {
     group: 'flags',
     label: 'New variant',
@@ -75,11 +59,7 @@ export const activityKinds = {
     label: 'Split moved',
     when: 'the share of a variant moved by 10 points or more, clearly, and for two days',
   },
-  flag_silent: {
-    group: 'flags',
-    label: 'Silent',
-    when: 'a flag was not seen for 7 days, while its environment was',
-  },
+  flag_silent: { group: 'flags', label: 'Silent', when: 'a flag was not seen for 7 days, while its environment was' },
   sender_first_seen: {
     group: 'senders',
     label: 'New sender',
@@ -105,11 +85,7 @@ export const activityKinds = {
     label: 'Refused',
     when: 'messages begin to be refused, after a day without refusals for this reason and key',
   },
-  key_leaked: {
-    group: 'ingest',
-    label: 'Key leaked',
-    when: 'a browser sends a Backend key',
-  },
+  key_leaked: { group: 'ingest', label: 'Key leaked', when: 'a browser sends a Backend key' },
 } as const satisfies Readonly<Record<string, Kind>>;
 
 export type ActivityKind = keyof typeof activityKinds;

@@ -61,11 +61,7 @@ export function startOfDay(zone: string, day: number): number {
  * @param from Unix ms
  * @param to Unix ms
  */
-export function userDays(
-  from: number,
-  to: number,
-  zone = 'UTC',
-): { readonly from: number; readonly to: number } {
+export function userDays(from: number, to: number, zone = 'UTC'): { readonly from: number; readonly to: number } {
   const first = dayAt(zone, from);
   const counted = startOfDay(zone, first) === from ? zone : 'UTC';
   return { from: dayAt(counted, from), to: dayAt(counted, to - 1) + 1 };
@@ -89,12 +85,7 @@ export const maxZonedMs = 35 * dayMs;
  * @param keptFrom start of the hours that are kept, Unix ms
  * @returns `undefined` if hours do not suffice: they are too many or not kept, or a day begins within one
  */
-export function daysFromHours(
-  zone: string,
-  from: number,
-  to: number,
-  keptFrom: number,
-): readonly number[] | undefined {
+export function daysFromHours(zone: string, from: number, to: number, keptFrom: number): readonly number[] | undefined {
   if (zone === 'UTC' || from < keptFrom || to - from > maxZonedMs) return undefined;
   const starts = daysBetween(zone, from, to);
   return starts.every((start) => start % hourMs === 0) ? starts : undefined;

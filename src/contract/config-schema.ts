@@ -47,13 +47,11 @@ export interface Setting extends SettingNames {
   readonly schema: SettingSchema;
 }
 
-export const settings: readonly Setting[] = Object.entries(settingsSchema.properties).map(
-  ([key, property]) => {
-    const schema = property as unknown as SettingSchema;
-    const { formerly } = schema;
-    return { ...namesOf(key as keyof Settings), ...(formerly && { formerly: namesOf(formerly) }), schema };
-  },
-);
+export const settings: readonly Setting[] = Object.entries(settingsSchema.properties).map(([key, property]) => {
+  const schema = property as unknown as SettingSchema;
+  const { formerly } = schema;
+  return { ...namesOf(key as keyof Settings), ...(formerly && { formerly: namesOf(formerly) }), schema };
+});
 
 function namesOf<Key extends string>(key: Key) {
   const flag = key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

@@ -12,11 +12,7 @@ export const scopePermissions: Readonly<Record<KeyScope, string>> = {
   'ingest-adopt': 'adopts tokens as application keys, and lists applications',
 };
 
-export const scopeOfRole = {
-  Viewer: 'read',
-  User: 'write',
-  Admin: 'admin',
-} as const satisfies Record<Role, KeyScope>;
+export const scopeOfRole = { Viewer: 'read', User: 'write', Admin: 'admin' } as const satisfies Record<Role, KeyScope>;
 
 /** The role that scopes include; `undefined` if they include none. */
 export function roleOf(scopes: readonly KeyScope[]): Role | undefined {

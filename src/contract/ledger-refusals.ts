@@ -22,11 +22,7 @@ export const ledgerRefusals = {
     title: 'The body cannot be decoded with its content encoding',
     remedy: 'Send the body unencoded, or compressed with `gzip`',
   },
-  invalid_encoding: {
-    status: 400,
-    title: 'The body is not valid UTF-8',
-    remedy: 'Encode the body as UTF-8',
-  },
+  invalid_encoding: { status: 400, title: 'The body is not valid UTF-8', remedy: 'Encode the body as UTF-8' },
   invalid_json: {
     status: 400,
     title: 'The body is not valid JSON',
@@ -123,11 +119,7 @@ export const ledgerRefusals = {
     meaning: 'The application sends more than its rate allows',
     remedy: "Wait for `Retry-After`, then retry, as SDKs do. Or raise the rate in the application's settings",
   },
-  internal: {
-    status: 500,
-    title: 'The service failed; the log has the cause',
-    remedy: 'Retry later. Check the log',
-  },
+  internal: { status: 500, title: 'The service failed; the log has the cause', remedy: 'Retry later. Check the log' },
   message_compressed: {
     status: 501,
     title: 'The compression of the message is not supported',

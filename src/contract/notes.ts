@@ -35,20 +35,17 @@ export const ledgerNotes = {
   },
   sum_unsupported: {
     meaning: 'OpenTelemetry metrics of flag evaluations that are not monotonic sums were omitted',
-    remedy:
-      'Export them as counters with delta or cumulative temporality, without views that change the aggregation',
+    remedy: 'Export them as counters with delta or cumulative temporality, without views that change the aggregation',
   },
   totals_full: {
-    meaning:
-      'The application has as many cumulative sums as it may have, and those of new series were omitted',
+    meaning: 'The application has as many cumulative sums as it may have, and those of new series were omitted',
     remedy: 'Export with delta temporality: `OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE=delta`',
   },
   first_point: {
     omits: true,
     meaning:
       'The first point of a cumulative sum was not counted, because its start is missing or over a day ago, and a part of it may have been counted before',
-    remedy:
-      'None if the sender goes on: later points count by their increase. Otherwise send `startTimeUnixNano`',
+    remedy: 'None if the sender goes on: later points count by their increase. Otherwise send `startTimeUnixNano`',
   },
   shared_series: {
     meaning:
@@ -102,6 +99,4 @@ export const notedHeader = 'Flagmeter-Noted';
 export const nothingStored = 'nothing_stored';
 
 /** The codes of notes on messages of which an entry was left out. */
-export const omissionCodes = (Object.keys(ledgerNotes) as LedgerNote[]).filter(
-  (code) => 'omits' in ledgerNotes[code],
-);
+export const omissionCodes = (Object.keys(ledgerNotes) as LedgerNote[]).filter((code) => 'omits' in ledgerNotes[code]);

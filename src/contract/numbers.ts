@@ -11,10 +11,7 @@ const units = [
 export function compactNumbers(locale: string | undefined, zeros = true): (value: number) => string {
   const plain = new Intl.NumberFormat(locale, { maximumSignificantDigits: 3 });
   const whole = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 });
-  const tenths = new Intl.NumberFormat(locale, {
-    minimumFractionDigits: zeros ? 1 : 0,
-    maximumFractionDigits: 1,
-  });
+  const tenths = new Intl.NumberFormat(locale, { minimumFractionDigits: zeros ? 1 : 0, maximumFractionDigits: 1 });
   return (value) => {
     const size = Math.abs(value);
     // A number that rounds up to the next unit is shown in that unit.

@@ -3,8 +3,7 @@
  * page shows it.
  */
 export const providerRefusals = {
-  provider_unreachable:
-    'The provider does not answer, or not within 5 seconds. Check its address and the network.',
+  provider_unreachable: 'The provider does not answer, or not within 5 seconds. Check its address and the network.',
   provider_private_address:
     'The provider has an address that is not public, or no https: URL. The operator can allow it with --issuer-allow-private.',
   provider_document_invalid:
@@ -21,12 +20,10 @@ export const providerRefusals = {
   nonce_mismatch: 'The ID token was issued for another sign-in.',
   audience_mismatch: 'The token was issued for another client.',
   token_expired: 'The token has expired or is not valid yet. Check the clocks of both services.',
-  authenticated_too_long_ago:
-    'A recent sign-in is required, but the provider did not ask the user to sign in again.',
+  authenticated_too_long_ago: 'A recent sign-in is required, but the provider did not ask the user to sign in again.',
   authentication_time_missing:
     'A recent sign-in is required, but the provider does not say when the user signed in: its ID token lacks auth_time. Sign in another way, for example with a passkey.',
-  claims_invalid:
-    'The claims of the user are larger than 64 KiB, or those of the UserInfo endpoint are invalid.',
+  claims_invalid: 'The claims of the user are larger than 64 KiB, or those of the UserInfo endpoint are invalid.',
   user_unknown:
     'No user is linked to this account. Create users at their first sign-in, or link them by e-mail address.',
   email_missing: 'The provider sent no e-mail address. Request the scope email.',
@@ -36,8 +33,7 @@ export const providerRefusals = {
   link_over: 'The invitation or reset link was used, replaced or withdrawn, or it has expired.',
   linked_elsewhere:
     'The user is linked to another account of this provider, or the account to another user. Unlink it there first.',
-  sign_in_over:
-    'The sign-in here has ended, or is older than 15 minutes. Sign in, and link the account again.',
+  sign_in_over: 'The sign-in here has ended, or is older than 15 minutes. Sign in, and link the account again.',
   other_provider_required: 'Users of this domain sign in with another provider.',
   provider_changed: 'The provider was changed, disabled or deleted during the sign-in.',
   team_missing: 'The user would be in no team. Set a default team, or add a rule for a claim of the user.',

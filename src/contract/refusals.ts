@@ -17,14 +17,9 @@ export const refusals = {
   invalid_head: {
     status: 400,
     title: 'The request head is ambiguous',
-    remedy:
-      'Send one `Host`, and one `Content-Length` or `Transfer-Encoding: chunked`; the connection is closed',
+    remedy: 'Send one `Host`, and one `Content-Length` or `Transfer-Encoding: chunked`; the connection is closed',
   },
-  invalid_query: {
-    status: 400,
-    title: 'A query parameter is missing or not valid',
-    remedy: 'See `detail`',
-  },
+  invalid_query: { status: 400, title: 'A query parameter is missing or not valid', remedy: 'See `detail`' },
   unauthorized: {
     status: 401,
     title: 'A valid bearer token is required',
@@ -46,19 +41,14 @@ export const refusals = {
   not_in_team: {
     status: 403,
     title: 'The resource belongs to a team that the caller is not in',
-    remedy:
-      'Use credentials of a member (`flagmeter whoami` shows yours), or ask an Admin of the team to add the user',
+    remedy: 'Use credentials of a member (`flagmeter whoami` shows yours), or ask an Admin of the team to add the user',
   },
   plan_limit: {
     status: 403,
     title: 'The plan does not allow more of these',
     remedy: 'Remove unused ones, or change the plan',
   },
-  not_found: {
-    status: 404,
-    title: 'The resource does not exist',
-    remedy: 'Check the id and the address',
-  },
+  not_found: { status: 404, title: 'The resource does not exist', remedy: 'Check the id and the address' },
   method_not_allowed: {
     status: 405,
     title: 'The route does not allow this method',

@@ -12,8 +12,5 @@ export function withoutVariant(
   no: number,
   served: number,
 ): { readonly enabled: number; readonly disabled: number } {
-  return {
-    enabled: Math.max(0, yes - served),
-    disabled: Math.max(0, no - Math.max(0, served - yes)),
-  };
+  return { enabled: Math.max(0, yes - served), disabled: Math.max(0, no - Math.max(0, served - yes)) };
 }

@@ -24,11 +24,7 @@ export const verdictRules = {
     meaning: 'archived, but still checked',
     when: 'It is archived, and was seen after that and within 30 days. *Something still depends on it.*',
   },
-  permanent: {
-    basis: 'declaration',
-    meaning: 'meant to stay',
-    when: 'The team has marked it as meant to stay.',
-  },
+  permanent: { basis: 'declaration', meaning: 'meant to stay', when: 'The team has marked it as meant to stay.' },
   new: {
     basis: 'age',
     meaning: 'first seen or declared less than 7 days ago',
@@ -39,11 +35,7 @@ export const verdictRules = {
     meaning: 'a single variant in use',
     when: 'Seen within 30 days, and no other variant was seen for 30 days in any environment. *A flag that always has the same value decides nothing, and within 30 days a rollout is over.*',
   },
-  in_use: {
-    basis: 'use',
-    meaning: 'still used',
-    when: 'Seen within 30 days otherwise.',
-  },
+  in_use: { basis: 'use', meaning: 'still used', when: 'Seen within 30 days otherwise.' },
   cannot_tell: {
     basis: 'silence',
     meaning: 'silent, but its senders are silent too, or their times are wrong',
@@ -87,8 +79,7 @@ export const reasonCodes = {
   senders_unknown: 'The senders that checked it are not known.',
   never_seen: 'It was declared, and never seen.',
   nothing_reports: 'Nothing reports in an environment.',
-  named_late:
-    'Senders still name it, in reports of earlier times, so their clocks may be wrong. `names` has them.',
+  named_late: 'Senders still name it, in reports of earlier times, so their clocks may be wrong. `names` has them.',
   sender_silent: 'A sender that checked it no longer reports. `names` has it.',
   silence: 'Its silence does not prove that it is no longer used.',
   last_seen: 'It was last seen at a time.',

@@ -45,11 +45,7 @@ interface Named {
   readonly name: string;
 }
 
-type Owners = readonly {
-  readonly type: 'user' | 'team' | 'text';
-  readonly id: string | null;
-  readonly name: string;
-}[];
+type Owners = readonly { readonly type: 'user' | 'team' | 'text'; readonly id: string | null; readonly name: string }[];
 
 /** On Monday, 8:00 UTC. Lists are bounded. */
 interface DigestData {
@@ -117,14 +113,7 @@ export const webhookEvents = {
     readonly owners?: Owners;
   }>({
     when: 'A flag has become stale: silence is the only basis',
-    example: {
-      application,
-      feature: 'checkout',
-      lastSeenAt: earlier,
-      staleSince: at,
-      basis: 'silence',
-      owners,
-    },
+    example: { application, feature: 'checkout', lastSeenAt: earlier, staleSince: at, basis: 'silence', owners },
     message: ({ application, feature, lastSeenAt, staleSince, owners }) => ({
       sentence:
         lastSeenAt === null
@@ -168,12 +157,7 @@ export const webhookEvents = {
       since: earlier,
       environments: ['Production'],
       reasons: [
-        {
-          code: 'senders_report',
-          text: 'web 2.3 used to check it, and still reports.',
-          at: null,
-          names: ['web 2.3'],
-        },
+        { code: 'senders_report', text: 'web 2.3 used to check it, and still reports.', at: null, names: ['web 2.3'] },
       ],
       owners,
     },
@@ -198,9 +182,7 @@ export const webhookEvents = {
         {
           application,
           counts: { flags: 120, canGo: 1, cannotGoYet: 3, undeclared: 2, archivedButAsked: 0 },
-          canGo: [
-            { feature: 'old-banner', verdict: 'safe_to_remove', since: earlier, variant: null, owners },
-          ],
+          canGo: [{ feature: 'old-banner', verdict: 'safe_to_remove', since: earlier, variant: null, owners }],
         },
       ],
       applicationsLeftOut: 0,
@@ -274,10 +256,7 @@ export const webhookEvents = {
         ['Last refused', moment(lastRefusedAt)],
       ],
       page: {
-        path:
-          application === null
-            ? []
-            : ['apps', application.id, ...(environment ? [environment, 'ingest'] : [])],
+        path: application === null ? [] : ['apps', application.id, ...(environment ? [environment, 'ingest'] : [])],
       },
       finding: [application?.id ?? '', environment ?? '', code],
     }),
@@ -422,9 +401,7 @@ function digestMessage({ week, applications, applicationsLeftOut, team }: Digest
       ),
       ...flags.slice(0, mostInDigest),
       ...(total > mostInDigest ? [['More', [`${total - mostInDigest} more can go`]] as const] : []),
-      ...(applicationsLeftOut > 0
-        ? [['Left out', [`${applicationsLeftOut} more applications`]] as const]
-        : []),
+      ...(applicationsLeftOut > 0 ? [['Left out', [`${applicationsLeftOut} more applications`]] as const] : []),
     ],
     page: { path: applications.length === 1 && only ? ['apps', only.application.id] : [] },
     finding: total === 0 ? null : [team.id, week.to],
@@ -438,10 +415,7 @@ function canGoText(count: number): string {
 
 type InDigest = DigestData['applications'][number];
 
-function digestCounts(
-  name: string,
-  { flags, canGo, undeclared, archivedButAsked }: InDigest['counts'],
-): Words {
+function digestCounts(name: string, { flags, canGo, undeclared, archivedButAsked }: InDigest['counts']): Words {
   const counts = [
     `${flags} flags`,
     `${canGo} can go`,
@@ -451,10 +425,7 @@ function digestCounts(
   return words`${shortened(name)}: ${[counts.filter(Boolean).join(', ')]}`;
 }
 
-function digestFlag(
-  application: string,
-  { feature, since, variant, owners }: InDigest['canGo'][number],
-): Words {
+function digestFlag(application: string, { feature, since, variant, owners }: InDigest['canGo'][number]): Words {
   const from = since === null ? '' : ` since ${since.slice(0, 10)}`;
   const state = variant === null ? [`unused${from}`] : words`only ${shortened(variant)}${[from]}`;
   const by = owners.length === 0 ? [] : [', owned by ', ...ownersWords(owners)];

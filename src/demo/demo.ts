@@ -248,10 +248,7 @@ function showProgress({ interactive, out, err }: Terminal, quiet: boolean): Prog
   const text = 'Filling a temporary store with sample data';
   if (interactive) {
     err(`${text} …`);
-    return {
-      days: (done, total) => err(`\r${text}: ${done} of ${total} days`),
-      end: () => err('\r\x1b[K'),
-    };
+    return { days: (done, total) => err(`\r${text}: ${done} of ${total} days`), end: () => err('\r\x1b[K') };
   }
   if (quiet) return { days: () => {}, end: () => {} };
   out(`${text} …\n`);

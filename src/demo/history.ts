@@ -189,22 +189,14 @@ function* refused(writer: Writer, minute: number, minutes: number): Generator<Le
     const holder = shop.holderOf(key);
     if (holder === undefined || story.today - day > daysAgo) continue;
     const mean = minutes * story.refusedPerMinute(broken, minute + minutes / 2);
-    const lines = repeated(writer, mean, () =>
-      ledger.refused(refusal, source, { holder, environment, origin }),
-    );
+    const lines = repeated(writer, mean, () => ledger.refused(refusal, source, { holder, environment, origin }));
     const count = lines.reduce((sum, line) => sum + line.count, 0);
-    if (count > 0)
-      writer.refused.set(key, withRefused(writer.refused.get(key), refusal.code, count, clock.at));
+    if (count > 0) writer.refused.set(key, withRefused(writer.refused.get(key), refusal.code, count, clock.at));
     yield* lines;
   }
 }
 
-function withRefused(
-  before: KeyRefusals | undefined,
-  code: string,
-  more: number,
-  lastAt: number,
-): KeyRefusals {
+function withRefused(before: KeyRefusals | undefined, code: string, more: number, lastAt: number): KeyRefusals {
   const { count = 0, reasons = {} } = before ?? {};
   return { count: count + more, lastAt, reasons: { ...reasons, [code]: (reasons[code] ?? 0) + more } };
 }
@@ -267,10 +259,7 @@ function addVisitors(writer: Writer, { batch, series, active }: Place, day: numb
 }
 
 /** A visitor checks a flag a few times a day. */
-function exposureOf(
-  { used, viewed }: DemoFlag,
-  random: Random,
-): [checks: number, uses: number, views: number] {
+function exposureOf({ used, viewed }: DemoFlag, random: Random): [checks: number, uses: number, views: number] {
   const checks = 1 + random.poisson(3);
   const uses = used === 0 ? 0 : random.binomial(checks, 0.3);
   const views = viewed === 0 ? 0 : random.binomial(checks, 0.5);

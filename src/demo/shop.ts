@@ -53,10 +53,7 @@ interface Deed {
 }
 
 /** Creates what a team has created over the months, each at its time: applications, keys, declarations, colleagues. */
-export async function makeShop(
-  accounts: AccountTables,
-  { clock, randomBytes }: DirectorySources,
-): Promise<Shop> {
+export async function makeShop(accounts: AccountTables, { clock, randomBytes }: DirectorySources): Promise<Shop> {
   let at = clock.now();
   const goTo = (daysAgo: number) => {
     at = clock.now() - daysAgo * dayMs;
@@ -142,8 +139,7 @@ function* declare(flag: DemoFlag, directory: Directory, id: string): Generator<D
 }
 
 async function makeKeys(directory: Directory, applicationId: string): Promise<Shop['keys']> {
-  const make = async (type: KeyType, name: string) =>
-    (await createKey(directory, applicationId, { type, name })).text;
+  const make = async (type: KeyType, name: string) => (await createKey(directory, applicationId, { type, name })).text;
   return {
     Frontend: await make('Frontend', 'Web shop'),
     Mobile: await make('Mobile', 'Apps'),
@@ -161,11 +157,7 @@ export function recordUses(accounts: AccountTables, shop: Shop, refused: Refused
     const ofKey = refused.get(name);
     const lastUsedAt = name === 'leaked' ? null : at;
     return [
-      {
-        table: 'applicationKeys',
-        key: key.hash,
-        value: { ...key, lastUsedAt, ...(ofKey && { refused: ofKey }) },
-      },
+      { table: 'applicationKeys', key: key.hash, value: { ...key, lastUsedAt, ...(ofKey && { refused: ofKey }) } },
     ];
   });
   transact(accounts.lmdb, () => applyWrites(accounts, writes));

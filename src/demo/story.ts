@@ -69,8 +69,7 @@ export class Story {
   traffic(environment: string, minute: number): number {
     const day = Math.floor(minute / minutesPerDay);
     const hour = (minute % minutesPerDay) / 60;
-    if (environment !== 'Production')
-      return officeHours(day, hour) * (environment === 'Staging' ? 0.012 : 0.005);
+    if (environment !== 'Production') return officeHours(day, hour) * (environment === 'Staging' ? 0.012 : 0.005);
     const isDown = day === this.today - outage.daysAgo && Math.floor(hour) === outage.hour;
     const ofDay = this.#trafficOf(Math.floor((minute - quietest) / minutesPerDay));
     return ofDay * evening(hour) * (isDown ? 0.03 : 1);
@@ -101,11 +100,7 @@ export class Story {
   }
 
   /** Draws the counts of each variant. @param meanOf mean checks of a flag */
-  *counts(
-    active: Iterable<ActiveFlag>,
-    meanOf: (flag: DemoFlag) => number,
-    random: Random,
-  ): Generator<VariantCounts> {
+  *counts(active: Iterable<ActiveFlag>, meanOf: (flag: DemoFlag) => number, random: Random): Generator<VariantCounts> {
     for (const { flag, shares, mood } of active) {
       const mean = meanOf(flag);
       if (mean === 0) continue;
@@ -149,8 +144,7 @@ export class Story {
     return this.#everyone
       .map((_, step) => this.#everyone[(start + step * stride) % population]!)
       .filter(
-        ({ number }) =>
-          samplePeople[number - 1] !== undefined || chanceOf(number, day, this.seed) < chance(number),
+        ({ number }) => samplePeople[number - 1] !== undefined || chanceOf(number, day, this.seed) < chance(number),
       );
   }
 

@@ -29,11 +29,7 @@ interface TrafficDeps {
 const tickMs = 250;
 const minuteMs = 60_000;
 const metricsPerMinute = 6;
-const paths = {
-  telemetry: '/api/frontend/telemetry',
-  usage: '/api/usage/stats',
-  metrics: '/api/metrics',
-} as const;
+const paths = { telemetry: '/api/frontend/telemetry', usage: '/api/usage/stats', metrics: '/api/metrics' } as const;
 
 /** The live traffic of the shop, through the routes that real programs use. */
 export class Traffic {
@@ -146,11 +142,7 @@ export class Traffic {
     body: object,
     origin?: string,
   ): void {
-    const headers = {
-      'content-type': 'application/json',
-      'user-agent': userAgent,
-      ...(origin && { origin }),
-    };
+    const headers = { 'content-type': 'application/json', 'user-agent': userAgent, ...(origin && { origin }) };
     const init = { method: 'POST', headers, body: JSON.stringify(body), signal: this.#stopping.signal };
     void fetch(`${this.#deps.url}${paths[route]}`, init)
       .then((response) => response.arrayBuffer())

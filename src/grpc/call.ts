@@ -7,16 +7,7 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Connection } from './acceptor.ts';
 import type { MethodTotals } from './call-totals.ts';
 import { messageTimeoutMs, type StreamObserver, type WatchedStream } from './guard.ts';
-import {
-  codeOf,
-  messageFrame,
-  ok,
-  type RpcStatus,
-  statusFields,
-  statusOf,
-  timeoutMs,
-  tooLarge,
-} from './protocol.ts';
+import { codeOf, messageFrame, ok, type RpcStatus, statusFields, statusOf, timeoutMs, tooLarge } from './protocol.ts';
 
 interface Ending {
   sendTrailers(): void;

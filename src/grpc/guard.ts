@@ -135,8 +135,7 @@ export class GrpcGuard implements StreamObserver {
     const unread = [...this.#findUnread(this.#read, now), ...this.#findUnread(this.#open, now)];
     const excess = unread.length - Math.floor(this.#maxBytes / bytesPerCall);
     unread.forEach((stream, index) => {
-      if (index < excess || now - stream.unreadSince! >= unreadTimeoutMs)
-        stream.reset(constants.NGHTTP2_CANCEL);
+      if (index < excess || now - stream.unreadSince! >= unreadTimeoutMs) stream.reset(constants.NGHTTP2_CANCEL);
     });
     this.unread = unread.length;
   }

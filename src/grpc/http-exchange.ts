@@ -116,9 +116,7 @@ export class HttpExchange implements Request, WatchedStream {
     if (length > maxHead) return { status: 431 };
     if (host !== undefined && authority !== undefined && host !== authority) return problem(twoHosts);
     const contentLength = this.header('content-length');
-    const refusal = isPlainPath(this.path)
-      ? framingFault({ host: this.header('host'), contentLength })
-      : resolvable;
+    const refusal = isPlainPath(this.path) ? framingFault({ host: this.header('host'), contentLength }) : resolvable;
     return refusal && problem(refusal);
   }
 

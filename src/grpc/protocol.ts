@@ -89,19 +89,10 @@ function unpadded(value: Buffer): string {
 function percentEncode(message: string): string {
   const encoded = (byte: number) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
   const plain = (byte: number) => byte >= 0x20 && byte <= 0x7e && byte !== 0x25;
-  return Array.from(Buffer.from(message), (byte) =>
-    plain(byte) ? String.fromCharCode(byte) : encoded(byte),
-  ).join('');
+  return Array.from(Buffer.from(message), (byte) => (plain(byte) ? String.fromCharCode(byte) : encoded(byte))).join('');
 }
 
-const unitMs: Readonly<Record<string, number>> = {
-  H: 3_600_000,
-  M: 60_000,
-  S: 1000,
-  m: 1,
-  u: 0.001,
-  n: 0.000_001,
-};
+const unitMs: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1000, m: 1, u: 0.001, n: 0.000_001 };
 
 /** Milliseconds of a `grpc-timeout` (gRPC over HTTP/2, "Timeout"): infinite without one, `undefined` if it is malformed. */
 export function timeoutMs(header: string | undefined): number | undefined {
@@ -119,10 +110,7 @@ export function checkDeadline(header: string | undefined, elapsedMs: number): vo
   const timeout = timeoutMs(header);
   if (timeout === undefined) throw new ApiError('invalid_protobuf', 'grpc-timeout must be like 500m');
   if (elapsedMs < timeout) return;
-  throw new ApiError(
-    'deadline_exceeded',
-    'The deadline passed before the report was accepted; nothing was counted',
-  );
+  throw new ApiError('deadline_exceeded', 'The deadline passed before the report was accepted; nothing was counted');
 }
 
 /** The metadata with the number of earlier attempts of a client (gRFC A6, "gRPC Client Retries"). */

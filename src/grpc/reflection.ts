@@ -5,10 +5,7 @@ import { bytesField, joinFields, numberField, ProtoReader } from './protobuf.ts'
 import { codeOf, messageIn } from './protocol.ts';
 
 /** Both versions of the protocol have the same messages: `proto/grpc/reflection/v1/reflection.proto`. */
-const reflectionServices = [
-  'grpc.reflection.v1.ServerReflection',
-  'grpc.reflection.v1alpha.ServerReflection',
-];
+const reflectionServices = ['grpc.reflection.v1.ServerReflection', 'grpc.reflection.v1alpha.ServerReflection'];
 
 const fileOfName = new Map(files.map((file) => [file.name, file]));
 const fileOfSymbol = new Map(files.flatMap((file) => file.symbols.map((symbol) => [symbol, file] as const)));

@@ -11,11 +11,7 @@ import { HttpExchange } from './http-exchange.ts';
 import { codeOf } from './protocol.ts';
 
 interface StreamServerDeps {
-  readonly http: {
-    readonly dispatch: Dispatch;
-    readonly addressOf: AddressOf;
-    readonly every: EveryReply;
-  };
+  readonly http: { readonly dispatch: Dispatch; readonly addressOf: AddressOf; readonly every: EveryReply };
   readonly clock: Clock;
   readonly maxMessage: number;
   readonly guard: GrpcGuard;
@@ -58,8 +54,4 @@ export function streamServer(methods: readonly Method[], deps: StreamServerDeps)
   };
 }
 
-const unimplemented = trailersOnly({
-  code: codeOf.unimplemented,
-  message: 'Unknown method',
-  trailers: [],
-});
+const unimplemented = trailersOnly({ code: codeOf.unimplemented, message: 'Unknown method', trailers: [] });

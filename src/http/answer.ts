@@ -14,8 +14,7 @@ const written = new WeakMap<ApiError, Reply>();
 
 function write(refusal: ApiError): Reply {
   const { status, title } = refusals[refusal.code];
-  const retryAfter =
-    refusal.retryAfter === undefined ? {} : { 'retry-after': String(Math.ceil(refusal.retryAfter)) };
+  const retryAfter = refusal.retryAfter === undefined ? {} : { 'retry-after': String(Math.ceil(refusal.retryAfter)) };
   const reply: Reply = {
     status,
     headers: { 'content-type': 'application/problem+json', ...retryAfter },

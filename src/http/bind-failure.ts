@@ -42,8 +42,7 @@ async function failure(host: string, port: number, cause: NodeJS.ErrnoException)
 async function inUse(host: string, port: number): Promise<string> {
   const address = plainAddress((await lookup(host)).address);
   const holder = address === undefined ? undefined : portHolder(address, port);
-  if (holder === undefined)
-    return 'the address is in use; stop the process that uses it, or choose another address';
+  if (holder === undefined) return 'the address is in use; stop the process that uses it, or choose another address';
   return `the address is in use by ${holder.name} (pid ${holder.pid}); stop it, or choose another address`;
 }
 
@@ -89,8 +88,7 @@ export function portHolder(address: string, port: number): PortHolder | undefine
   const sockets = ['/proc/net/tcp', '/proc/net/tcp6'].flatMap((path) => listeningIn(textOf(path)));
   const isEvery = (each: string) => each === '0.0.0.0' || each === '::';
   const inWay = sockets.filter(
-    (socket) =>
-      socket.port === port && (socket.address === address || isEvery(socket.address) || isEvery(address)),
+    (socket) => socket.port === port && (socket.address === address || isEvery(socket.address) || isEvery(address)),
   );
   const links = new Set(inWay.map(({ inode }) => `socket:[${inode}]`));
   if (links.size === 0) return undefined;

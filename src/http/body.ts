@@ -58,14 +58,9 @@ export function inflate(packed: Uint8Array, limit: number, format: 'gzip' | 'def
 }
 
 /** With `info` zlib also returns the number of bytes read, which reveals trailing data. Its types lack that option. */
-type Unpack = (
-  packed: Uint8Array,
-  options: ZlibOptions,
-) => { buffer: Uint8Array; engine: { bytesWritten: number } };
+type Unpack = (packed: Uint8Array, options: ZlibOptions) => { buffer: Uint8Array; engine: { bytesWritten: number } };
 
-const unpack = { gzip: gunzipSync, deflate: inflateSync } as unknown as Readonly<
-  Record<'gzip' | 'deflate', Unpack>
->;
+const unpack = { gzip: gunzipSync, deflate: inflateSync } as unknown as Readonly<Record<'gzip' | 'deflate', Unpack>>;
 
 /** Drops a leading byte order mark, as RFC 8259 §8.1 allows. */
 const decoder = new TextDecoder('utf-8', { fatal: true });

@@ -3,10 +3,7 @@ import type { Log } from '../runtime/log.ts';
 import type { AddressOf, Request } from './types.ts';
 
 /** Parsers of the headers that proxies write, last proxy first. */
-const readers = {
-  'x-forwarded-for': forwardedForNodes,
-  forwarded: forwardedNodes,
-} as const;
+const readers = { 'x-forwarded-for': forwardedForNodes, forwarded: forwardedNodes } as const;
 
 export interface Proxies {
   readonly trusted: IpNetworks;
@@ -37,8 +34,7 @@ export function clientAddress({ trusted, header, log }: Proxies): AddressOf {
   };
 }
 
-const hint =
-  'if this is your proxy, add its address to --trusted-proxies; until then all of its clients count as one';
+const hint = 'if this is your proxy, add its address to --trusted-proxies; until then all of its clients count as one';
 
 /** Follows the proxies back to the first untrusted address. Anything before it is unverified. */
 function follow(peer: string, nodes: Iterable<string | undefined>, trusted: IpNetworks): string {
@@ -64,14 +60,7 @@ function addressOf(node: string): string | undefined {
 
 const loopback = new IpNetworks(['loopback']);
 
-const addedByProxies = [
-  'x-forwarded-for',
-  'forwarded',
-  'via',
-  'x-forwarded-host',
-  'x-forwarded-proto',
-  'x-real-ip',
-];
+const addedByProxies = ['x-forwarded-for', 'forwarded', 'via', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip'];
 
 /** True if a request comes from this machine itself. A request forwarded by a local proxy does not. */
 export function isFromSameMachine(

@@ -147,10 +147,7 @@ interface Room {
  * request were never answered, so they go first. If the rest still exceeds `total`, the addresses with the most connections
  * lose theirs first.
  */
-export function surplusOf<Each extends OpenConnection>(
-  open: readonly Each[],
-  { perAddress, total }: Room,
-): Each[] {
+export function surplusOf<Each extends OpenConnection>(open: readonly Each[], { perAddress, total }: Room): Each[] {
   const ranked = rank(open);
   const surplus = ranked.filter((each) => each.rank >= perAddress);
   const rest = ranked.filter((each) => each.rank < perAddress);

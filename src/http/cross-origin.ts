@@ -52,11 +52,7 @@ function readable(handle: Route['handle'], allows: (origin: string) => boolean):
 
 async function answerTo(origin: string, handle: () => Reply | Promise<Reply>): Promise<Reply> {
   const reply = await settle(handle);
-  const headers = {
-    'access-control-allow-origin': origin,
-    'access-control-expose-headers': exposed,
-    vary: 'Origin',
-  };
+  const headers = { 'access-control-allow-origin': origin, 'access-control-expose-headers': exposed, vary: 'Origin' };
   return { ...reply, headers: { ...reply.headers, ...headers } };
 }
 

@@ -92,10 +92,7 @@ export type DeclaredAnswers = Readonly<Record<number, DeclaredAnswer>>;
 
 /** The possible results of a handler, by the declared answers. */
 export type AnswerOf<Answers extends DeclaredAnswers> = {
-  readonly [Status in keyof Answers & number]: Answers[Status] extends DeclaredAnswer<
-    infer Body,
-    infer Required
-  >
+  readonly [Status in keyof Answers & number]: Answers[Status] extends DeclaredAnswer<infer Body, infer Required>
     ? Answer<Status, Shown<Body>, Lowercase<RequiredName<Required>>>
     : never;
 }[keyof Answers & number];
@@ -171,10 +168,7 @@ export const Challenge = {
   component: 'Challenge',
   description: 'Contains an error only if the request had a token (RFC 6750 §3).',
   required: true,
-  schema: {
-    type: 'string',
-    pattern: '^Bearer(?: error="invalid_token"(?:, error_description="[^"]*")?)?$',
-  },
+  schema: { type: 'string', pattern: '^Bearer(?: error="invalid_token"(?:, error_description="[^"]*")?)?$' },
 } as const satisfies Header;
 
 /** For cacheable answers that pages of any origin may read. */
@@ -184,7 +178,4 @@ export const PublicHeaders = {
 } as const satisfies Headers;
 
 /** For answers of `publicJson`. */
-export const TaggedHeaders: Headers = {
-  ...PublicHeaders,
-  ETag: { required: true, schema: { type: 'string' } },
-};
+export const TaggedHeaders: Headers = { ...PublicHeaders, ETag: { required: true, schema: { type: 'string' } } };

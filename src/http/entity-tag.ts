@@ -26,11 +26,7 @@ export function publicJson(
 ): (request: Request) => Reply {
   const body = JSON.stringify(document);
   const etag = entityTag(body);
-  const headers = {
-    'access-control-allow-origin': '*',
-    'cache-control': `public, max-age=${maxAgeSeconds}`,
-    etag,
-  };
+  const headers = { 'access-control-allow-origin': '*', 'cache-control': `public, max-age=${maxAgeSeconds}`, etag };
   const whole: Reply = { status: 200, headers: { ...headers, 'content-type': contentType }, body };
   const unchanged: Reply = { status: 304, headers };
   return (request) => (isTagIn(etag, request.header('if-none-match')) ? unchanged : whole);

@@ -42,8 +42,7 @@ export const exposition: Group<ExpositionDeps> = {
       },
       bind({ metrics, clock, mayRead, settle = async () => {} }) {
         const textNow = shared(() => settle().then(() => expositionText(metrics)), clock);
-        return async (request) =>
-          mayRead(request) ? { status: 200, headers, body: await textNow() } : elsewhere;
+        return async (request) => (mayRead(request) ? { status: 200, headers, body: await textNow() } : elsewhere);
       },
     },
   ],
@@ -111,9 +110,7 @@ function samplesOf(metric: ServiceMetric): readonly Sample[] {
   return each(metric.read()).map(([labels, value]) => ({ metricName: name, labels, value }));
 }
 
-function each<Value extends number | Histogram>(
-  readings: Readings<Value>,
-): readonly (readonly [Labels, Value])[] {
+function each<Value extends number | Histogram>(readings: Readings<Value>): readonly (readonly [Labels, Value])[] {
   const isMany = typeof readings === 'object' && Symbol.iterator in readings;
   return isMany ? Array.from(readings) : [[{}, readings as Value]];
 }

@@ -22,10 +22,7 @@ export function isCompressed(frame: Uint8Array): boolean {
 /** @throws {ApiError} `invalid_protobuf` unless a body is one whole frame with a message */
 export function checkFrame(body: Uint8Array): void {
   if (body[0]! <= compressed && body.length >= headerBytes && frameBytes(body) === body.length) return;
-  throw new ApiError(
-    'invalid_protobuf',
-    'The body must be one frame with a message: its flag, length and bytes',
-  );
+  throw new ApiError('invalid_protobuf', 'The body must be one frame with a message: its flag, length and bytes');
 }
 
 /** @throws {ApiError} `message_compressed` if a message cannot be decompressed. @param encoding its `grpc-encoding` */

@@ -33,10 +33,7 @@ const alive: Endpoint<unknown> = {
     summary: 'Whether the process is alive',
     security: [],
     answers: {
-      200: jsonAnswer(
-        Type.Object({ status: Type.Literal('alive') }, { example: { status: 'alive' } }),
-        'It is.',
-      ),
+      200: jsonAnswer(Type.Object({ status: Type.Literal('alive') }, { example: { status: 'alive' } }), 'It is.'),
     },
   },
   bind: () => () => ({ status: 200, headers, body: '{"status":"alive"}' }),
@@ -59,9 +56,7 @@ function readinessShape(status: 'ready' | 'unavailable', reason: string) {
         'Warnings, such as a disk with less than 10 % or 1 GiB left. They do not change the status.',
       ),
       counting: Type.Object(Able.properties, { description: 'Accepting packets and reports.' }),
-      managing: Type.Object(Able.properties, {
-        description: 'Signing in, managing accounts, and creating reports.',
-      }),
+      managing: Type.Object(Able.properties, { description: 'Signing in, managing accounts, and creating reports.' }),
     },
     { example: { status, reason, commits: 0, warnings: [], counting: able, managing: able } },
   );
@@ -70,8 +65,7 @@ function readinessShape(status: 'ready' | 'unavailable', reason: string) {
 const what = {
   name: 'for',
   in: 'query',
-  description:
-    'The capability to check. With `managing` the status is 503 even while the service still counts.',
+  description: 'The capability to check. With `managing` the status is 503 even while the service still counts.',
   schema: { enum: ['counting', 'managing'], default: 'counting' },
 } as const;
 
@@ -101,9 +95,7 @@ const ready: Endpoint<() => Readiness> = {
     const { ready, reason } = counting.ready ? asked : counting;
     const status = ready ? 'ready' : 'unavailable';
     const body = JSON.stringify({ status, reason, commits, warnings, counting, managing });
-    return ready
-      ? { status: 200, headers, body }
-      : { status: 503, headers: { ...headers, 'retry-after': '5' }, body };
+    return ready ? { status: 200, headers, body } : { status: 503, headers: { ...headers, 'retry-after': '5' }, body };
   },
 };
 

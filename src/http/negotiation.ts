@@ -44,10 +44,7 @@ function weightIn(parameters: readonly string[]): number {
  * @param header `Accept`
  * @param offered in lower case; the first wins a tie
  */
-export function typeFor<Type extends string>(
-  header: string | undefined,
-  offered: readonly [Type, ...Type[]],
-): Type {
+export function typeFor<Type extends string>(header: string | undefined, offered: readonly [Type, ...Type[]]): Type {
   const ranges = rangesIn(header ?? '');
   let chosen: Type = offered[0];
   let most = 0;

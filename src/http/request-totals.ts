@@ -32,12 +32,7 @@ export class RequestTotals {
   /** All listeners share the row of a route. */
   row(method: string, route: string): RouteTotals {
     const key = `${method} ${route}`;
-    const row = this.#rows.get(key) ?? {
-      method,
-      route,
-      statuses: new Map(),
-      durations: new Histogram(),
-    };
+    const row = this.#rows.get(key) ?? { method, route, statuses: new Map(), durations: new Histogram() };
     this.#rows.set(key, row);
     return row;
   }

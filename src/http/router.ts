@@ -83,9 +83,7 @@ export function loggingHooks(
     failed: (error, about) => log.error('a request failed', { ...about, error }),
     clock,
     slow: new SlowRequests(slowRequest, log, clock),
-    ...(logLevel === 'debug' && {
-      accessLog: { answered: (answered) => log.debug('request', { ...answered }) },
-    }),
+    ...(logLevel === 'debug' && { accessLog: { answered: (answered) => log.debug('request', { ...answered }) } }),
   };
 }
 
@@ -144,8 +142,7 @@ export function createRouter(routes: readonly Route[], hooks: RouterHooks = {}):
   const dispatch: Dispatch = (request) => {
     const began = clock.monotonic();
     const resource = fixed.get(request.path) ?? findPattern(patterns, request.path);
-    const endpoint =
-      resource === undefined ? nowhere : (resource.methods.get(request.method) ?? resource.otherwise);
+    const endpoint = resource === undefined ? nowhere : (resource.methods.get(request.method) ?? resource.otherwise);
     try {
       const reply = call(request, endpoint, resource);
       if (!(reply instanceof Promise)) return finish(request, endpoint, began, reply);
@@ -200,10 +197,7 @@ function methodNotAllowed(allow: string, method: string): Reply {
 function collect(
   routes: readonly Route[],
   totals: RequestTotals,
-): {
-  fixed: Map<string, Resource>;
-  patterns: Map<number, Resource[]>;
-} {
+): { fixed: Map<string, Resource>; patterns: Map<number, Resource[]> } {
   const groups = new Map<string, Route[]>();
   for (const route of routes) {
     const shape = shapeOf(route.path).join('/');
@@ -231,11 +225,7 @@ function createResource(group: readonly Route[], totals: RequestTotals): Resourc
   for (const { method, path, handle } of group) {
     if (methods.has(method)) throw new Error(`Cannot route ${method} ${path}: already routed`);
     const names = path.split('/').filter((segment) => segment.startsWith(':'));
-    methods.set(method, {
-      handle,
-      names: names.map((name) => name.slice(1)),
-      totals: totals.row(method, path),
-    });
+    methods.set(method, { handle, names: names.map((name) => name.slice(1)), totals: totals.row(method, path) });
   }
   const get = methods.get('GET');
   if (get !== undefined) methods.set('HEAD', get);
@@ -264,9 +254,7 @@ function findPattern(patterns: ReadonlyMap<number, Resource[]>, path: string): R
 }
 
 function matches(resource: Resource, segments: readonly string[]): boolean {
-  return resource.segments.every((fixed, at) =>
-    fixed === undefined ? segments[at] !== '' : fixed === segments[at],
-  );
+  return resource.segments.every((fixed, at) => (fixed === undefined ? segments[at] !== '' : fixed === segments[at]));
 }
 
 export const pathNotUtf8 = 'The path is not percent-encoded UTF-8';

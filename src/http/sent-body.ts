@@ -46,10 +46,7 @@ export class SentBody {
    */
   unpackWithin(length: number): Uint8Array | undefined {
     if (length >= this.limit) return this.unpack();
-    if (
-      this.bytes.length > roomFor(this.layers, length) ||
-      this.#declared > roomFor(this.layers.slice(1), length)
-    )
+    if (this.bytes.length > roomFor(this.layers, length) || this.#declared > roomFor(this.layers.slice(1), length))
       return undefined;
     try {
       return this.unpack(length);
@@ -83,11 +80,7 @@ const gzip = [{ kind: 'gzip' }] as const;
  * @param limit maximum decompressed length in bytes
  * @throws {ApiError} as `Request.body`; `invalid_content_encoding`
  */
-export function readSent(
-  request: Request,
-  limit: number,
-  budget: ByteBudget,
-): Promise<Uint8Array | SentBody> {
+export function readSent(request: Request, limit: number, budget: ByteBudget): Promise<Uint8Array | SentBody> {
   if (contentCoding(request) === undefined) return request.body(limit, budget);
   const packed = request.body(limit + overhead(limit), budget);
   return packed.then((bytes) => new SentBody(bytes, gzip, limit));
@@ -132,8 +125,5 @@ function peekInto(bytes: Uint8Array, layer: Layer): Uint8Array {
 
 function inflateBeginning(bytes: Uint8Array, kind: 'gzip' | 'deflate'): Uint8Array {
   const begin = { gzip: gunzipSync, deflate: inflateSync }[kind];
-  return begin(bytes.subarray(0, peekBytes), {
-    finishFlush: constants.Z_SYNC_FLUSH,
-    maxOutputLength: maxPeeked,
-  });
+  return begin(bytes.subarray(0, peekBytes), { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: maxPeeked });
 }

@@ -55,8 +55,7 @@ export function checkTlsTime({ cert }: TlsPair, { certFile }: TlsFiles, now: num
   const from = Date.parse(validFrom);
   const to = Date.parse(validTo);
   const shown = (time: number) => new Date(time).toISOString();
-  if (now > to)
-    throw new Error(`Cannot use the certificate ${certFile}: it expired at ${shown(to)}; renew it`);
+  if (now > to) throw new Error(`Cannot use the certificate ${certFile}: it expired at ${shown(to)}; renew it`);
   if (now < from) {
     const must = "use one that is valid now, or correct the machine's clock";
     throw new Error(`Cannot use the certificate ${certFile}: it is not valid before ${shown(from)}; ${must}`);
@@ -129,10 +128,7 @@ export interface Renewal {
 
 export interface RenewableListener extends Listener, Renewable {}
 
-export async function listenRenewably(
-  engine: HttpEngine,
-  options: ListenOptions,
-): Promise<RenewableListener> {
+export async function listenRenewably(engine: HttpEngine, options: ListenOptions): Promise<RenewableListener> {
   let current = await engine.listen(options);
   const { host, port } = current;
   return {

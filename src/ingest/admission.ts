@@ -6,12 +6,7 @@ import type { QueueMonitor } from '../storage/commit/queue-monitor.ts';
 import type { UsageStore } from '../storage/commit/usage-store.ts';
 import type { StoreHealth } from '../storage/lmdb/store-health.ts';
 import type { LargeBodies } from './admission/large-bodies.ts';
-import {
-  type RateLimited,
-  type RateLimits,
-  tokensFor,
-  type UnknownSenders,
-} from './admission/rate-limits.ts';
+import { type RateLimited, type RateLimits, tokensFor, type UnknownSenders } from './admission/rate-limits.ts';
 
 export interface AdmissionDeps {
   readonly clock: Clock;

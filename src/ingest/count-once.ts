@@ -118,19 +118,12 @@ export function identityOfKey(route: string, sender: MessageSender, key: string)
   return identityOf(sender, a, b);
 }
 
-export function identityOf(
-  { holder: { application, key } }: MessageSender,
-  a: number,
-  b: number,
-): MessageIdentity {
+export function identityOf({ holder: { application, key } }: MessageSender, a: number, b: number): MessageIdentity {
   return [application.number, key.number, a, b];
 }
 
 /** The identity of a message by its bytes, which is recognised briefly: another message can have the same. */
-export function identityOfBytes(
-  { holder: { application, key } }: MessageSender,
-  bytes: Digest,
-): MessageIdentity {
+export function identityOfBytes({ holder: { application, key } }: MessageSender, bytes: Digest): MessageIdentity {
   return [application.number, briefWord(key.number), bytes[0], bytes[1]];
 }
 

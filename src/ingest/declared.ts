@@ -130,10 +130,7 @@ export function keyOf(request: Pick<Request, 'header'>): string | undefined {
 }
 
 /** A page may only post packets: no credentials. It can read one header besides those that every page can: see `notedHeaders`. */
-const preflightHeaders = {
-  'access-control-allow-methods': 'POST, OPTIONS',
-  'access-control-max-age': '7200',
-};
+const preflightHeaders = { 'access-control-allow-methods': 'POST, OPTIONS', 'access-control-max-age': '7200' };
 
 /** The request headers that a page may send with a packet. */
 const packetHeaders = 'content-type, content-encoding';
@@ -155,10 +152,7 @@ export function notedHeaders(origin: string | undefined, omission: string): Read
 }
 
 /** Headers of a preflight's answer. The application is not known yet, so any origin is allowed. @param sent names of request headers */
-export function preflight(
-  origin: string | undefined,
-  sent = packetHeaders,
-): Readonly<Record<string, string>> {
+export function preflight(origin: string | undefined, sent = packetHeaders): Readonly<Record<string, string>> {
   return { ...preflightHeaders, 'access-control-allow-headers': sent, ...allowOrigin(origin) };
 }
 
@@ -195,11 +189,7 @@ export const acceptedHeaders: Headers = {
 };
 
 /** The endpoint of preflights. @param sent names of the allowed request headers */
-export const preflightEndpoint = (
-  path: string,
-  operationId: string,
-  sent = packetHeaders,
-): Endpoint<unknown> => ({
+export const preflightEndpoint = (path: string, operationId: string, sent = packetHeaders): Endpoint<unknown> => ({
   method: 'OPTIONS',
   path,
   access: { credential: 'None', who: 'Everybody' },

@@ -15,8 +15,7 @@ const omissions: ReadonlySet<LedgerNote> = new Set(omissionCodes);
 
 /** The value of `notedHeader`: the first entry that was left out. `undefined` if none was. */
 function omissionIn(notes: Notes): string | undefined {
-  for (const [code, path] of notes)
-    if (omissions.has(code)) return path === undefined ? code : `${code}; ${path}`;
+  for (const [code, path] of notes) if (omissions.has(code)) return path === undefined ? code : `${code}; ${path}`;
   return undefined;
 }
 
@@ -95,10 +94,7 @@ export function omitInvalid(schema: object, body: object, exact: object = body):
 }
 
 /** The fields of a parsed body that its schema requires, without their list entries. */
-export function requiredPart(
-  { required }: { readonly required?: readonly string[] },
-  body: unknown,
-): unknown {
+export function requiredPart({ required }: { readonly required?: readonly string[] }, body: unknown): unknown {
   if (!isHolder(body) || Array.isArray(body)) return body;
   const present = (required ?? []).filter((field) => Object.hasOwn(body, field));
   return Object.fromEntries(present.map((field) => [field, Array.isArray(body[field]) ? [] : body[field]]));
@@ -175,17 +171,9 @@ function wrong(path: Path, schema: Schema): ApiError {
   return new ApiError('invalid_body', `${pathText(path)} must be ${requirementOf(schema)}`);
 }
 
-function requirementOf({
-  properties,
-  patternProperties,
-  items,
-  maxItems,
-  minimum,
-  ...schema
-}: Schema): string {
+function requirementOf({ properties, patternProperties, items, maxItems, minimum, ...schema }: Schema): string {
   if (properties !== undefined || patternProperties !== undefined) return 'an object';
-  if (items !== undefined)
-    return maxItems === undefined ? 'an array' : `an array of at most ${maxItems} numbers`;
+  if (items !== undefined) return maxItems === undefined ? 'an array' : `an array of at most ${maxItems} numbers`;
   if (minimum !== undefined) return `a whole number from ${minimum}`;
   if (schema.type?.includes('integer')) return 'a whole number';
   return allows(schema, 'string') ? 'a string' : 'a number';

@@ -50,11 +50,7 @@ export interface LongMessages<Incoming, Message, Sender> {
    * @param unpacked receives the length of the body, even if it is then refused
    * @throws {ApiError}
    */
-  decode(
-    body: SentBody,
-    incoming: Incoming,
-    unpacked: (bytes: number) => void,
-  ): Promise<LongMessage<Message>>;
+  decode(body: SentBody, incoming: Incoming, unpacked: (bytes: number) => void): Promise<LongMessage<Message>>;
   prepare(message: Message, sender: Sender, incoming: Incoming, nextStep: () => Promise<void>): Promise<void>;
 }
 
@@ -190,8 +186,7 @@ export class Pipeline<Incoming, Message, Sender extends Held, Answer> implements
       const payer = this.#payerOf(incoming, claimed);
       payer.check(body.bytes.length);
       const unpacked = this.#unpackShort(body, payer);
-      if (unpacked === undefined)
-        return { ...(await this.#takeLong(incoming, body, payer, release)), claimed };
+      if (unpacked === undefined) return { ...(await this.#takeLong(incoming, body, payer, release)), claimed };
       payer.pay(body.bytes.length);
       payer.owe(unpacked.length);
       release();
@@ -271,14 +266,8 @@ export class Pipeline<Incoming, Message, Sender extends Held, Answer> implements
     }
   }
 
-  #refuse(
-    incoming: Incoming,
-    error: unknown,
-    body?: Uint8Array,
-    claimed?: ClaimedSender,
-  ): Answer | Promise<Answer> {
-    if (error instanceof NotHere && this.#handler.passOn !== undefined)
-      return this.#handler.passOn(incoming, body);
+  #refuse(incoming: Incoming, error: unknown, body?: Uint8Array, claimed?: ClaimedSender): Answer | Promise<Answer> {
+    if (error instanceof NotHere && this.#handler.passOn !== undefined) return this.#handler.passOn(incoming, body);
     if (!(error instanceof ApiError)) throw error;
     const sender = claimed ?? this.#handler.peek(incoming, body && beginningOf(body));
     const holder = recordRefusal(this.#deps, this.#handler, incoming, error, sender);

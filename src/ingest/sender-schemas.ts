@@ -29,8 +29,7 @@ export const sentTime = {
       Time.documented,
       {
         type: 'string',
-        pattern:
-          '^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d(:\\d\\d(\\.\\d+)?([+-]\\d{4})?|[Zz]|[+-]\\d\\d:?\\d\\d)?$',
+        pattern: '^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d(:\\d\\d(\\.\\d+)?([+-]\\d{4})?|[Zz]|[+-]\\d\\d:?\\d\\d)?$',
       },
     ],
   },

@@ -48,8 +48,7 @@ export interface Access<Kind extends keyof Within = keyof Within> {
 function checkAccess(access: Access, accounts: Accounts, caller: Caller, params: Params): object {
   const id = params['id'] ?? '';
   const { found, teams } = find(access.within, accounts, caller, id);
-  if (!(access.orSelf && id === caller.id) && !hasScope(caller, access))
-    checkRole(caller, teams, access.least);
+  if (!(access.orSelf && id === caller.id) && !hasScope(caller, access)) checkRole(caller, teams, access.least);
   checkBound(caller, access, id);
   return found;
 }
@@ -73,8 +72,7 @@ function hasScope({ apiKey }: Caller, { scope }: Access): boolean {
 /** Checks that a bound API key reaches its applications only. @throws {ApiError} `forbidden` */
 function checkBound(caller: Caller, { within, bound }: Access, id: string): void {
   if (caller.apiKey?.applications === undefined) return;
-  if (within === 'application' ? !reaches(caller, id) : bound !== true)
-    throw new ApiError('forbidden', boundElsewhere);
+  if (within === 'application' ? !reaches(caller, id) : bound !== true) throw new ApiError('forbidden', boundElsewhere);
 }
 
 const boundElsewhere = 'This API key can only reach the applications that it is bound to';
@@ -186,13 +184,7 @@ interface Admitted {
  * @throws {ApiError} `rate_limited`, `not_found`, `not_in_team`, `forbidden`
  * @throws {SignInTooOld}
  */
-export function admit(
-  services: Services,
-  access: Access,
-  claims: Claims,
-  request: Request,
-  params: Params,
-): Admitted {
+export function admit(services: Services, access: Access, claims: Claims, request: Request, params: Params): Admitted {
   takeRate(services, claims);
   if (claims.sub === claims.client_id) services.directory.markApiKeyUsed(claims.sub);
   const callerIn = (accounts: Accounts) => callerOf(accounts, claims);
@@ -266,8 +258,7 @@ export function callerOf(
   { sub: id, client_id: clientId, sid: session }: Claims,
 ): Caller {
   if (id === clientId) return new ApiKeyCaller(apiKeys, id);
-  const now = () =>
-    teamsThrough(users.get(id) ?? { teams: [], primaryTeam: '' }, findClient({ clients }, clientId));
+  const now = () => teamsThrough(users.get(id) ?? { teams: [], primaryTeam: '' }, findClient({ clients }, clientId));
   return {
     id,
     session,

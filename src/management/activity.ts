@@ -61,16 +61,14 @@ Moves of splits and of traffic are found for the last 100 complete UTC days, ref
         const filter = readFilter(application, query, directory.clock.now(), rowsWanted(call) && maxRows);
         const showActor = actorsFor(caller, application, directory.users);
         const entries = (await recentChanges.of(application.id)).filter(
-          ({ actor }) =>
-            query.actor === undefined || (actor.id === query.actor && showActor(actor).name !== null),
+          ({ actor }) => query.actor === undefined || (actor.id === query.actor && showActor(actor).name !== null),
         );
         const facts: Fact[] = entries.map((entry) => changeFact(entry, showActor));
         const data = query.actor === undefined;
         const keys = directory.keysOf(application.id);
         if (data) {
           for (const fact of notesIn(accounts, application.id, query.feature)) facts.push(fact);
-          for (const feature of directory.featuresOf(application.id).values())
-            facts.push(...stepFacts(feature));
+          for (const feature of directory.featuresOf(application.id).values()) facts.push(...stepFacts(feature));
           for (const key of keys) {
             const at = directory.leakedAt(key);
             if (at !== null) facts.push(leakFact(key.id, key.name, at));
@@ -104,8 +102,7 @@ function readFilter(
   const { to = now + 1, from = to - weekMs } = span;
   if (from >= to) throw new ApiError('invalid_query', emptyRange);
   const unknown = kind.find((each) => !(activityKindNames as readonly string[]).includes(each));
-  if (unknown !== undefined)
-    throw new ApiError('invalid_query', `kind must be one of ${activityKindNames.join(', ')}`);
+  if (unknown !== undefined) throw new ApiError('invalid_query', `kind must be one of ${activityKindNames.join(', ')}`);
   if (environment !== undefined) findEnvironment(environments, environment);
   const { after } = namePage({ limit, ...(cursor !== undefined && { cursor }) });
   return {

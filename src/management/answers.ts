@@ -71,10 +71,7 @@ export function created<Body>(segments: readonly string[], body: Body): Answer<2
  * 200 with a resource and its entity tag, which a later `If-Match` may name (RFC 9110 §8.8.3).
  * @param version the part that the tag identifies, if the rest changes by itself, such as the time it was last seen
  */
-export function tagged<Thing extends object>(
-  thing: Thing,
-  version: object = thing,
-): Answer<200, Thing, 'etag'> {
+export function tagged<Thing extends object>(thing: Thing, version: object = thing): Answer<200, Thing, 'etag'> {
   return withTag(ok(thing), version);
 }
 

@@ -15,13 +15,7 @@ import type { Directory } from '../accounts/directory.ts';
 import { overPlan } from '../accounts/plans.ts';
 import { readPublicKeys } from '../accounts/public-keys.ts';
 import { readTrust } from '../accounts/trusts.ts';
-import {
-  ApiKey,
-  ApiKeyPatch,
-  ApiKeyShownOnce,
-  NewApiKey,
-  plainKeySettings,
-} from '../contract/shapes/api-key.ts';
+import { ApiKey, ApiKeyPatch, ApiKeyShownOnce, NewApiKey, plainKeySettings } from '../contract/shapes/api-key.ts';
 import { pick } from '../contract/shapes/fields.ts';
 import { ok } from '../http/answer.ts';
 import { jsonAnswer } from '../http/endpoint.ts';

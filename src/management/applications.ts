@@ -1,10 +1,5 @@
 import Type from 'typebox';
-import {
-  createApplication,
-  deleteApplication,
-  maxOrigins,
-  patchApplication,
-} from '../accounts/applications.ts';
+import { createApplication, deleteApplication, maxOrigins, patchApplication } from '../accounts/applications.ts';
 import { missing, mustExist, nameRule, tooMany } from '../accounts/checks.ts';
 import { judgeOrigin } from '../accounts/origins.ts';
 import { overPlan } from '../accounts/plans.ts';
@@ -40,8 +35,7 @@ const originCheck = endpoint('GET /applications/:id/origin-check', {
   },
   answers: { 200: jsonAnswer(OriginCheck, 'Whether the origin is allowed, and why.') },
   refuses: { invalid_query: 'origin is missing' },
-  handle: ({ application, query: { origin } }) =>
-    ok({ origin, ...judgeOrigin(application.allowedOrigins, origin) }),
+  handle: ({ application, query: { origin } }) => ok({ origin, ...judgeOrigin(application.allowedOrigins, origin) }),
 });
 
 export const applications: Group = {
@@ -72,9 +66,7 @@ export const applications: Group = {
       },
       async handle({ directory, caller, callerIn, body }) {
         const { teamId = caller.primaryTeam, ...wanted } = body;
-        const own = directory.under({
-          check: (draft) => checkManages('team', draft, teamId, callerIn(draft)),
-        });
+        const own = directory.under({ check: (draft) => checkManages('team', draft, teamId, callerIn(draft)) });
         const application = await createApplication(own, { ...wanted, teamId });
         return created(['applications', application.id], show(application));
       },
@@ -94,14 +86,10 @@ export const applications: Group = {
       body: ApplicationPatch,
       matches: true,
       answers: { 200: oneTagged(Application, 'The application after the change.') },
-      refuses: {
-        invalid_name: nameRule('an application'),
-        plan_limit: tooMany('allowed origins', maxOrigins),
-      },
+      refuses: { invalid_name: nameRule('an application'), plan_limit: tooMany('allowed origins', maxOrigins) },
       async handle({ directory, application: { id }, request, body }) {
         const matched = directory.under({
-          check: ({ applications }) =>
-            checkMatch(request, show(mustExist('application', applications.get(id)))),
+          check: ({ applications }) => checkMatch(request, show(mustExist('application', applications.get(id)))),
         });
         return tagged(show(await patchApplication(matched, id, body)));
       },

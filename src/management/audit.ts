@@ -17,9 +17,7 @@ const filters = {
     text('Only this action, such as `application.created`, or this kind of action, such as `application`.'),
   ),
   actor: Type.Optional(text('Only actions of the user or API key with this id.')),
-  application: Type.Optional(
-    text('Only actions on the application with this id, and on what belongs to it.'),
-  ),
+  application: Type.Optional(text('Only actions on the application with this id, and on what belongs to it.')),
 };
 
 export const audit: Group = {
@@ -77,12 +75,7 @@ async function readPage(
   return upTo(last);
 }
 
-function filterOf({
-  to = Infinity,
-  action,
-  actor,
-  application,
-}: AuditQuery): (entry: StoredEntry) => boolean {
+function filterOf({ to = Infinity, action, actor, application }: AuditQuery): (entry: StoredEntry) => boolean {
   return (entry) =>
     entry.at < to &&
     (action === undefined || entry.action === action || entry.action.startsWith(`${action}.`)) &&

@@ -96,8 +96,7 @@ function showItem(
   const code = showCode(accounts, application, feature);
   const isFound = code.some(({ count }) => count > 0);
   // A feature that is still checked, and that no scan has ever found, is in code that is not scanned.
-  const wasFound =
-    variant === null ? code.length > 0 : code.some(({ missingSince }) => missingSince !== null);
+  const wasFound = variant === null ? code.length > 0 : code.some(({ missingSince }) => missingSince !== null);
   const isGone = wasFound && !isFound;
   const next = isGone ? 'archive' : variant === null ? 'remove' : 'keep_variant';
   return {
@@ -125,12 +124,7 @@ function asRow({ owners, code, reasons, ...item }: CleanupItem): object {
   const places = code.flatMap(({ repository, references }) =>
     references.map(({ path, line }) => `${repository} ${path}:${line}`),
   );
-  return {
-    ...item,
-    owners: owners.map(({ name }) => name),
-    code: places,
-    reasons: reasons.map(({ text }) => text),
-  };
+  return { ...item, owners: owners.map(({ name }) => name), code: places, reasons: reasons.map(({ text }) => text) };
 }
 
 /*
@@ -146,9 +140,7 @@ const mostPlaces = 10;
 
 /** The text for a flag. */
 export function pullRequestOf(item: Described): PullRequest {
-  const title = plain(
-    `Remove the flag ${item.feature}${item.variant === null ? '' : `, keep ${item.variant}`}`,
-  );
+  const title = plain(`Remove the flag ${item.feature}${item.variant === null ? '' : `, keep ${item.variant}`}`);
   return { title, body: `${sectionOf(item).join('\n')}\n` };
 }
 
@@ -158,12 +150,7 @@ export function pullRequestOfAll(items: readonly Described[]): PullRequest | nul
   if (only === undefined) return null;
   if (others.length === 0) return pullRequestOf(only);
   const list = items.map((item) => `- [ ] ${codeSpan(clean(item.feature))}: ${item.nextText}`);
-  const sections = items.flatMap((item) => [
-    '',
-    `## ${codeSpan(clean(item.feature))}`,
-    '',
-    ...sectionOf(item),
-  ]);
+  const sections = items.flatMap((item) => ['', `## ${codeSpan(clean(item.feature))}`, '', ...sectionOf(item)]);
   return { title: `Remove ${items.length} flags`, body: `${[...list, ...sections].join('\n')}\n` };
 }
 
@@ -177,10 +164,7 @@ function sectionOf({ feature, variant, reasons, code, owners, nextText }: Descri
     ...keep,
     ...block('Evidence', reasons.map(reasonText)),
     ...block('Code', code.flatMap(codeLines)),
-    ...block(
-      'Owners',
-      owners.length === 0 ? [] : [owners.map(({ name }) => codeSpan(clean(name))).join(', ')],
-    ),
+    ...block('Owners', owners.length === 0 ? [] : [owners.map(({ name }) => codeSpan(clean(name))).join(', ')]),
     ...block('Next step', [nextText]),
   ];
 }
@@ -241,7 +225,5 @@ function clean(text: string): string {
 
 function plain(text: string): string {
   const characters = Array.from(clean(text));
-  return characters.length <= mostInTitle
-    ? characters.join('')
-    : `${characters.slice(0, mostInTitle - 1).join('')}…`;
+  return characters.length <= mostInTitle ? characters.join('') : `${characters.slice(0, mostInTitle - 1).join('')}…`;
 }

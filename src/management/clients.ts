@@ -63,13 +63,5 @@ function show(teamId: string, client: OAuthClient): Shown<SignInClient> {
   const type = secretHash === null ? 'public' : 'confidential';
   const keys = publicKeys.map(({ kid, alg }) => ({ kid, alg }));
   const { name, ...settings } = pick(client, plainClientSettings);
-  return {
-    clientId,
-    name,
-    type,
-    teamId,
-    ...settings,
-    publicKeys: keys,
-    createdAt: timeText(createdAt),
-  };
+  return { clientId, name, type, teamId, ...settings, publicKeys: keys, createdAt: timeText(createdAt) };
 }

@@ -40,10 +40,7 @@ export const codeScans: Group = {
       body: NewCodeScan,
       maxBody,
       answers: { 200: jsonAnswer(Shown, 'The scan.') },
-      refuses: {
-        invalid_name: sentNameRule('a repository'),
-        conflict: tooManyScans,
-      },
+      refuses: { invalid_name: sentNameRule('a repository'), conflict: tooManyScans },
       handle: async ({ directory, application, params, body }) =>
         ok(show(await putScan(directory, application.id, params.repository, body))),
     }),
@@ -52,8 +49,7 @@ export const codeScans: Group = {
       operationId: 'deleteCodeScan',
       summary: 'Delete the code scan of a repository',
       answers: { 204: done('It is deleted.') },
-      handle: ({ directory, application, params }) =>
-        deleteScan(directory, application.id, params.repository),
+      handle: ({ directory, application, params }) => deleteScan(directory, application.id, params.repository),
     }),
   ],
 };

@@ -30,10 +30,7 @@ const comparisonColumns = {
   difference: { description: 'How much higher the rate is than that of the base.', example: 0.05 },
   differenceLow: { description: 'The lower end of its interval.', example: 0.026 },
   differenceHigh: { description: 'The upper end of its interval.', example: 0.074 },
-  pAdjusted: {
-    description: 'The p-value of the difference, corrected for the number of variants.',
-    example: 0.0006,
-  },
+  pAdjusted: { description: 'The p-value of the difference, corrected for the number of variants.', example: 0.0006 },
   ...pick(columnsOf(Comparison), ['outcome']),
 };
 
@@ -61,30 +58,20 @@ itself, and the checks of one person are not treated as independent. docs/semant
         ...format,
       },
       answers: { 200: orInRows(jsonAnswer(Comparison, 'The comparison.'), comparisonColumns) },
-      refuses: {
-        ...oneEnvironment.refuses,
-        not_found: unknownFeature,
-        backpressure: tooManyReports,
-      },
+      refuses: { ...oneEnvironment.refuses, not_found: unknownFeature, backpressure: tooManyReports },
       async handle(call, services) {
         const { directory, application, query } = call;
         const { feature } = call.params;
         const environment = findEnvironment(application.environments, query.environment);
         const now = directory.clock.now();
         const from = query.from ?? (query.to ?? now) - usualDays * dayMs;
-        const { from: first, to: last } = readReportRange(
-          { ...query, from, step: 'day' },
-          now,
-          services.retention,
-        );
+        const { from: first, to: last } = readReportRange({ ...query, from, step: 'day' }, now, services.retention);
         const today = Math.floor(now / dayMs);
         const to = Math.min(Math.ceil(last / minutesPerDay), today);
         const days = { from: Math.min(Math.floor(first / minutesPerDay), to), to };
         const declaration = directory.featuresOf(application.id).get(feature);
         mustBeKnown(declaration, await services.sights.of(application, feature));
-        const split = declaration
-          ? intendedThroughout(declaration, days.from * dayMs, days.to * dayMs)
-          : null;
+        const split = declaration ? intendedThroughout(declaration, days.from * dayMs, days.to * dayMs) : null;
         const latest = declaration?.experiments?.findLast((each) => each.environment === environment.number);
         const task = { environment, feature, days, split, planned: latest?.base };
         const { event, base } = query;

@@ -37,8 +37,7 @@ function oauth2(issuer: string, serviceScope: string): Json {
   const scopes = { openid: 'Who the caller is.', [serviceScope]: 'This API.' };
   return {
     type: 'oauth2',
-    description:
-      'Client credentials of an API key, with both scopes; or the authorization code grant with PKCE.',
+    description: 'Client credentials of an API key, with both scopes; or the authorization code grant with PKCE.',
     flows: {
       clientCredentials: { tokenUrl, scopes },
       authorizationCode: {

@@ -286,16 +286,12 @@ function usualRefusals(method: string, path: string, declared: Described): Refus
     }),
     unauthorized: new Unauthorized(false).message,
     ...(recent && { insufficient_user_authentication: new SignInTooOld().message }),
-    ...(least !== 'Viewer' && {
-      forbidden: within === 'installation' ? installationAdminsOnly : requires(least),
-    }),
+    ...(least !== 'Viewer' && { forbidden: within === 'installation' ? installationAdminsOnly : requires(least) }),
     ...(within !== 'service' &&
       within !== 'installation' && { not_found: missing(within), not_in_team: notInTeam[within] }),
     ...(matches && { precondition_failed: changedSince }),
     rate_limited: tooManyRequests,
     engine_unavailable: postgresUnavailable,
-    ...(method !== 'GET' && {
-      store_unavailable: storeUnavailable.changeNotKept,
-    }),
+    ...(method !== 'GET' && { store_unavailable: storeUnavailable.changeNotKept }),
   };
 }

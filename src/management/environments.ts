@@ -48,8 +48,7 @@ export const environments: Group = {
       description:
         'Its data is removed from the disk in the background. A later environment of the same name starts empty.',
       answers: { 204: done('It is deleted.') },
-      handle: ({ directory, application, params }) =>
-        deleteEnvironment(directory, application.id, params.name),
+      handle: ({ directory, application, params }) => deleteEnvironment(directory, application.id, params.name),
     }),
   ],
 };
@@ -66,9 +65,7 @@ export const oneEnvironment = {
 
 /** The query parameter of endpoints that read all environments or one, with its refusals. */
 export const anyEnvironment = {
-  query: {
-    environment: Type.Optional(Type.String({ minLength: 1, description: 'Only this environment.' })),
-  },
+  query: { environment: Type.Optional(Type.String({ minLength: 1, description: 'Only this environment.' })) },
   refuses: { invalid_query: 'environment must not be empty', unknown_environment: unknownEnvironment },
 };
 

@@ -30,7 +30,5 @@ export function taskOf(
 
 /** The metrics of an application that have a unit. */
 export function amountsOf(directory: Directory, applicationId: string): readonly string[] {
-  return [...directory.metricsOf(applicationId).values()]
-    .filter(({ unit }) => unit !== null)
-    .map(({ name }) => name);
+  return [...directory.metricsOf(applicationId).values()].filter(({ unit }) => unit !== null).map(({ name }) => name);
 }

@@ -77,9 +77,7 @@ export const experiments: Group = {
       async handle({ directory, application, query }, services) {
         const { feature, environment, state, ...paged } = query;
         const number =
-          environment === undefined
-            ? undefined
-            : findEnvironment(application.environments, environment).number;
+          environment === undefined ? undefined : findEnvironment(application.environments, environment).number;
         const now = directory.clock.now();
         const wanted = experimentsOf(directory, application.id).filter(
           (each) =>
@@ -103,11 +101,7 @@ export const experiments: Group = {
         'It starts at `startAt`, and its result is frozen when the plan is met. This also declares a feature that was only seen.',
       body: NewExperiment,
       answers: { 201: made(Experiment, 'The experiment.') },
-      refuses: {
-        ...planRefuses,
-        plan_limit: overPlan('free', 'features'),
-        conflict: tooManyExperiments.feature,
-      },
+      refuses: { ...planRefuses, plan_limit: overPlan('free', 'features'), conflict: tooManyExperiments.feature },
       async handle({ directory, application, body }) {
         const { feature, ...plan } = body;
         const now = directory.clock.now();
@@ -145,11 +139,7 @@ export const experiments: Group = {
         'Once it has started, only the name and the hypothesis can be changed. `stop` stops it with its result so far, which does not count as planned.',
       body: ExperimentPatch,
       answers: { 200: jsonAnswer(Experiment, 'The experiment after the change.') },
-      refuses: {
-        ...planRefuses,
-        conflict: hasStarted,
-        backpressure: tooManyReports,
-      },
+      refuses: { ...planRefuses, conflict: hasStarted, backpressure: tooManyReports },
       async handle({ directory, application, params: { experimentId }, body }, services) {
         const { stop, ...patch } = body;
         let found = findExperiment(directory, application.id, experimentId);
@@ -172,8 +162,7 @@ export const experiments: Group = {
       operationId: 'deleteExperiment',
       summary: 'Delete an experiment and its result',
       answers: { 204: done('It is deleted.') },
-      handle: ({ directory, application, params }) =>
-        deleteExperiment(directory, application.id, params.experimentId),
+      handle: ({ directory, application, params }) => deleteExperiment(directory, application.id, params.experimentId),
     }),
     endpoint(`GET ${path}/result`, {
       access: { within: 'application', least: 'Viewer' },
@@ -234,9 +223,7 @@ function entered<Plan extends Partial<Omit<NewExperiment, 'feature'>>>(applicati
   const { environment, split, startAt, endAt, ...rest } = plan;
   return {
     ...rest,
-    ...(environment !== undefined && {
-      environment: findEnvironment(application.environments, environment).number,
-    }),
+    ...(environment !== undefined && { environment: findEnvironment(application.environments, environment).number }),
     ...(split !== undefined && { split: split && Object.entries(split) }),
     ...(startAt !== undefined && { startAt: readTime('startAt', startAt) }),
     ...(endAt !== undefined && { endAt: readTime('endAt', endAt) }),
@@ -268,8 +255,7 @@ export function showExperiment(
     ...plan,
     by,
     owners: ownersOf(accounts, application, feature.name, feature).owners,
-    environment:
-      application.environments.find(({ number }) => number === experiment.environment)?.name ?? null,
+    environment: application.environments.find(({ number }) => number === experiment.environment)?.name ?? null,
     split: split && Object.fromEntries(split),
     startAt: timeText(experiment.startAt),
     endAt: timeText(experiment.endAt),

@@ -14,8 +14,7 @@ import { checkManagesSignIn } from './users.ts';
 
 export const passkeys: Group = {
   tag: 'Passkeys',
-  description:
-    'The passkeys that users sign in with. A user adds one at `/connect/passkey` of the auth host.',
+  description: 'The passkeys that users sign in with. A user adds one at `/connect/passkey` of the auth host.',
   endpoints: [
     endpoint('GET /users/:id/passkeys', {
       access: { within: 'user', least: 'Admin', orSelf: true },

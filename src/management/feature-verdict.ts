@@ -87,11 +87,7 @@ export const featureVerdict: Group = {
         'The intended split is that of the rollout plan at this time, else the declared one. At most 20 seconds old.',
       query: oneEnvironment.query,
       answers: { 200: jsonAnswer(FeatureSplit, 'The split.') },
-      refuses: {
-        ...oneEnvironment.refuses,
-        not_found: unknownFeature,
-        backpressure: tooManyReports,
-      },
+      refuses: { ...oneEnvironment.refuses, not_found: unknownFeature, backpressure: tooManyReports },
       async handle({ directory, application, query, params: { feature } }, services) {
         const { number } = findEnvironment(application.environments, query.environment);
         const declaration = directory.featuresOf(application.id).get(feature);

@@ -93,17 +93,7 @@ export const features: Group = {
       refuses: { ...anyEnvironment.refuses, backpressure: tooManyReports },
       handle(call, services) {
         const { directory, application, caller, query } = call;
-        const {
-          archived,
-          declared: isDeclared,
-          stale,
-          verdict,
-          environment,
-          owner,
-          tag,
-          mine,
-          ...wanted
-        } = query;
+        const { archived, declared: isDeclared, stale, verdict, environment, owner, tag, mine, ...wanted } = query;
         const owned = allOwners(directory, application);
         const passing = namesOwned(directory, application, owned, caller, { owner, tag, mine });
         const only = { archived, declared: isDeclared, stale, verdict, owned: passing };
@@ -186,8 +176,7 @@ export const features: Group = {
       description:
         'Its notes and experiments are deleted. Its counts remain, and so does the feature if it was ever seen.',
       answers: { 204: done('It is no longer declared.') },
-      handle: ({ directory, application, params }) =>
-        deleteFeature(directory, application.id, params.feature),
+      handle: ({ directory, application, params }) => deleteFeature(directory, application.id, params.feature),
     }),
   ],
 };
@@ -219,8 +208,7 @@ function enteredStep({ at, split }: RolloutStep): StoredStep {
 /** `/api/v2/applications/{id}/features/{feature}/notes`. */
 export const featureNotes: Group = {
   tag: 'Feature notes',
-  description:
-    'Notes of a team about a feature, such as the date of a rollout. The feature itself lists its notes.',
+  description: 'Notes of a team about a feature, such as the date of a rollout. The feature itself lists its notes.',
   endpoints: [
     endpoint('POST /applications/:id/features/:feature/notes', {
       access: { within: 'application', least: 'User' },
@@ -240,15 +228,9 @@ export const featureNotes: Group = {
         const { text, at, environment = null } = body;
         if (environment !== null) findEnvironment(application.environments, environment);
         const time = at === undefined ? directory.clock.now() : readTime('at', at);
-        mustBeKnown(
-          directory.featuresOf(application.id).get(feature),
-          await services.sights.of(application, feature),
-        );
+        mustBeKnown(directory.featuresOf(application.id).get(feature), await services.sights.of(application, feature));
         const note = await addNote(directory, application.id, feature, { at: time, environment, text });
-        return created(
-          ['applications', application.id, 'features', feature, 'notes', note.id],
-          showNote(note),
-        );
+        return created(['applications', application.id, 'features', feature, 'notes', note.id], showNote(note));
       },
     }),
     endpoint('DELETE /applications/:id/features/:feature/notes/:noteId', {

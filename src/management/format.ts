@@ -7,23 +7,13 @@ import type { DeclaredAnswer, Headers } from '../http/endpoint.ts';
 import { typeFor } from '../http/negotiation.ts';
 import type { Request } from '../http/types.ts';
 import type { ExportName, ExportTask } from '../reports/exports/make-export.ts';
-import {
-  type Cell,
-  type Columns,
-  cellsIn,
-  type RowFormat,
-  RowWriter,
-} from '../reports/exports/row-writer.ts';
+import { type Cell, type Columns, cellsIn, type RowFormat, RowWriter } from '../reports/exports/row-writer.ts';
 import type { Made, Reports } from '../reports/make-report.ts';
 import type { ReportPool } from '../reports/report-pool.ts';
 import type { Application } from '../storage/lmdb/records.ts';
 
 /** Media types by format. */
-const types = {
-  json: 'application/json',
-  csv: 'text/csv',
-  ndjson: 'application/x-ndjson',
-} as const;
+const types = { json: 'application/json', csv: 'text/csv', ndjson: 'application/x-ndjson' } as const;
 
 type Format = keyof typeof types;
 

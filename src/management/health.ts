@@ -67,11 +67,7 @@ interface AccountFindings {
   /** Expiring API keys of the team; none if the caller may not see them. */
   readonly expiring: readonly Pick<ApiKey, 'clientId' | 'name'>[];
   /** Experiments that have finished recently. */
-  readonly done: readonly {
-    readonly id: string;
-    readonly name: string;
-    readonly environment: string | null;
-  }[];
+  readonly done: readonly { readonly id: string; readonly name: string; readonly environment: string | null }[];
 }
 
 export interface Facts extends AccountFindings {
@@ -86,11 +82,7 @@ export interface Facts extends AccountFindings {
 }
 
 /** Reads what the accounts show. */
-export function accountFindings(
-  directory: Directory,
-  application: Application,
-  caller: Caller,
-): AccountFindings {
+export function accountFindings(directory: Directory, application: Application, caller: Caller): AccountFindings {
   const { id, teamId } = application;
   const isTheirs = caller.roleIn(teamId) === 'Admin' && caller.apiKey?.applications === undefined;
   return {
@@ -115,9 +107,7 @@ function recentlyDone(directory: Directory, { id, environments }: Application): 
 /** Health of an application or environment. */
 export function healthOf(facts: Facts): Health {
   const { only, now } = facts;
-  const items = healthKinds.flatMap((kind) =>
-    itemsOf[kind](facts).map((found) => itemOf(kind, facts, found)),
-  );
+  const items = healthKinds.flatMap((kind) => itemsOf[kind](facts).map((found) => itemOf(kind, facts, found)));
   const times = placesIn(facts).flatMap(({ lastReceivedAt }) => lastReceivedAt ?? []);
   return {
     environment: only ?? null,
@@ -139,8 +129,7 @@ interface FoundSubjects {
 type Finder = (facts: Facts) => FoundSubjects[];
 
 const itemsOf: Readonly<Record<HealthKind, Finder>> = {
-  key_leaked: ({ leaked }) =>
-    listed(leaked, ({ id, name, prefix }) => ({ type: 'key', id, name: name || prefix })),
+  key_leaked: ({ leaked }) => listed(leaked, ({ id, name, prefix }) => ({ type: 'key', id, name: name || prefix })),
   senders_refused(facts) {
     const refused = facts.data.refused.filter(({ environment }) => isIn(facts, environment));
     const senders = [...new Set(refused.flatMap((each) => each.senders))];
@@ -154,8 +143,7 @@ const itemsOf: Readonly<Record<HealthKind, Finder>> = {
     const silent = places.filter(({ lastReceivedAt }) =>
       lastReceivedAt === null ? isNew : now - lastReceivedAt >= silentMs,
     );
-    const subject = ({ name }: { readonly name: string }) =>
-      ({ type: 'environment', id: name, name }) as const;
+    const subject = ({ name }: { readonly name: string }) => ({ type: 'environment', id: name, name }) as const;
     return listed(isNew ? silent.slice(0, 1) : silent, subject, silent[0]?.name ?? null);
   },
   data_behind: ({ completeThrough, now }) =>
@@ -231,8 +219,7 @@ const pages: Readonly<Record<HealthKind, PageOf>> = {
   senders_refused: within('ingest', { outcome: 'refused' }),
   nothing_received: within('connect'),
   data_behind: () => ({ path: [] }),
-  split_mismatch: (application, found) =>
-    within('flag', { name: found.subjects[0]?.name ?? '' })(application, found),
+  split_mismatch: (application, found) => within('flag', { name: found.subjects[0]?.name ?? '' })(application, found),
   archived_but_asked: within('flags', { state: 'archived_but_asked' }),
   api_key_expiring: ({ teamId }) => ({ path: ['settings', 'team'], query: { team: teamId } }),
   experiment_done: within('experiments'),

@@ -47,11 +47,7 @@ export const identities: Group = {
         const { application, query } = call;
         const { identity } = call.params;
         const { name, number } = findEnvironment(application.environments, query.environment);
-        const exposures = exposuresOf(
-          services,
-          number,
-          services.instances.digestOf(application.number, identity),
-        );
+        const exposures = exposuresOf(services, number, services.instances.digestOf(application.number, identity));
         const shown = { identity, environment: name, exposures };
         return answerRows(call, shown, exposureColumns, () => exposures);
       },
@@ -62,14 +58,11 @@ export const identities: Group = {
       summary: 'Forget an identity, named in the query',
       description:
         'Like `DELETE …/identities/{identity}`, for any identity. Clients and proxies resolve a path that ends in `.` or `..`, even if it is percent-encoded.',
-      query: {
-        identity: Type.String({ minLength: 1, description: 'The identity, as minted or asserted.' }),
-      },
+      query: { identity: Type.String({ minLength: 1, description: 'The identity, as minted or asserted.' }) },
       counted: 'now',
       answers: { 204: forgotten },
       refuses: { invalid_query: 'identity is missing', store_unavailable: storeUnavailable.dataNotKept },
-      handle: ({ application, directory, query }, services) =>
-        forget(services, directory, application, query.identity),
+      handle: ({ application, directory, query }, services) => forget(services, directory, application, query.identity),
     }),
     endpoint('DELETE /applications/:id/identities/:identity', {
       access: { within: 'application', least: 'Admin', recent: true },
@@ -102,9 +95,7 @@ function hasRecords({ store, instances }: Services, application: Application, id
   const digest = instances.digestOf(application.number, identity);
   if (findProfile(store, application.number, digest) !== undefined) return true;
   store.exposures.resetReadTxn(); // Include everything acknowledged before this request.
-  return application.environments.some(({ number }) =>
-    store.exposures.doesExist(exposuresKey(number, digest)),
-  );
+  return application.environments.some(({ number }) => store.exposures.doesExist(exposuresKey(number, digest)));
 }
 
 /** Expired exposures are left out, although they may still be on disk. */

@@ -45,8 +45,7 @@ const refusesSettings = {
   invalid_body: `Cannot take issuer: ${urlRule(false)}`,
 };
 
-const lastWay =
-  'You could no longer sign in: set a password or add a passkey first, or ask another Admin to unlink it';
+const lastWay = 'You could no longer sign in: set a password or add a passkey first, or ask another Admin to unlink it';
 
 const ofOperator = (file: string) =>
   `The operator has configured this identity provider in ${file} (--identity-providers): change it there, and send SIGHUP to the server`;
@@ -143,8 +142,7 @@ export const identityProviders: Group = {
       access: { within: 'user', least: 'Admin', orSelf: true, recent: true },
       operationId: 'unlinkIdentity',
       summary: 'Unlink an account at an identity provider',
-      description:
-        'For another user, requires an Admin who is in all teams of the user. Existing sessions continue.',
+      description: 'For another user, requires an Admin who is in all teams of the user. Existing sessions continue.',
       answers: { 204: done('It is unlinked.') },
       refuses: { conflict: lastWay },
       handle: ({ directory, caller, callerIn, user, params }) =>
@@ -167,9 +165,7 @@ export const identityProviders: Group = {
 /** Whether a user can sign in without an identity provider. */
 function hasOtherWay(draft: AccountDraft, user: StoredUser): boolean {
   const isFree = requiredProvider(draft, user) === undefined;
-  return (
-    (hasPassword(user) && mayUsePassword(draft, user)) || (isFree && passkeysOf(draft, user.id).length > 0)
-  );
+  return (hasPassword(user) && mayUsePassword(draft, user)) || (isFree && passkeysOf(draft, user.id).length > 0);
 }
 
 /** @throws {ApiError} `not_found` */

@@ -22,10 +22,7 @@ export const imports: Group = {
       body: ImportPart,
       maxBody: maxPartBytes,
       answers: { 200: jsonAnswer(ImportedPart, 'The part is counted, and on disk.') },
-      refuses: {
-        unknown_environment: unknownEnvironment,
-        backpressure: 'Too many messages are waiting for the disk',
-      },
+      refuses: { unknown_environment: unknownEnvironment, backpressure: 'Too many messages are waiting for the disk' },
       async handle({ directory, application: { id }, body }, { imports: parts }) {
         await parts.room();
         const target = targetOf(directory, id, body);

@@ -152,14 +152,8 @@ function showRefused(refused: KeyRefusals | undefined): ApplicationKey['refused'
   return { count, lastAt: timeText(lastAt), reasons: reasons.sort((a, b) => b.count - a.count) };
 }
 
-function warningsOf(
-  { weak, createdAt }: Pick<StoredKey, 'weak' | 'createdAt'>,
-  leakedAt: number | null,
-): Warning[] {
-  return [
-    ...(leakedAt === null ? [] : [warning('leaked', leakedAt)]),
-    ...(weak ? [warning('weak', createdAt)] : []),
-  ];
+function warningsOf({ weak, createdAt }: Pick<StoredKey, 'weak' | 'createdAt'>, leakedAt: number | null): Warning[] {
+  return [...(leakedAt === null ? [] : [warning('leaked', leakedAt)]), ...(weak ? [warning('weak', createdAt)] : [])];
 }
 
 function warning(code: Warning['code'], at: number): Warning {

@@ -20,8 +20,7 @@ const declaredFilter = Type.Optional(flag('Only declared metrics, or only those 
 /** `/api/v2/applications/{id}/metrics`: metrics that are declared, seen in packets, or both. */
 export const metrics: Group = {
   tag: 'Metrics',
-  description:
-    'The kinds and units of the metrics of an application. A declaration also applies to earlier numbers.',
+  description: 'The kinds and units of the metrics of an application. A declaration also applies to earlier numbers.',
   endpoints: [
     endpoint('GET /applications/:id/metrics', {
       access: { within: 'application', least: 'Viewer' },
@@ -45,10 +44,7 @@ export const metrics: Group = {
       operationId: 'declareMetric',
       summary: 'Declare a metric, or change its declaration',
       body: MetricDeclaration,
-      answers: {
-        200: jsonAnswer(Metric, 'The changed declaration.'),
-        201: made(Metric, 'The new declaration.'),
-      },
+      answers: { 200: jsonAnswer(Metric, 'The changed declaration.'), 201: made(Metric, 'The new declaration.') },
       refuses: { invalid_name: reservedName('a metric'), plan_limit: overPlan('free', 'metrics') },
       async handle({ directory, application: { id }, params: { metric: name }, body }) {
         const { kind, unit = null, name: repeated = name } = body;

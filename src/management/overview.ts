@@ -33,15 +33,9 @@ const headers = {
   ...freshnessHeaders,
 } as const satisfies Record<string, Header>;
 
-const coding: Header = {
-  description: 'Present if the body is compressed.',
-  schema: { const: 'gzip' },
-};
+const coding: Header = { description: 'Present if the body is compressed.', schema: { const: 'gzip' } };
 
-const unchanged: DeclaredAnswer<undefined, typeof headers> = {
-  description: 'The figures are unchanged.',
-  headers,
-};
+const unchanged: DeclaredAnswer<undefined, typeof headers> = { description: 'The figures are unchanged.', headers };
 
 /** Maximum number of features whose users are counted at once. */
 const maxNames = 60;
@@ -81,8 +75,7 @@ for all callers, so poll it every second or two, with \`If-None-Match\`.`,
         const place = { application: number, environment, environments };
         const { retention } = services;
         const task = { ...ranges, ...place, retention, ...stalenessOf(services), ...declarations };
-        const make = () =>
-          makeFresh(services, teamId, { ...task, owned: allOwners(services.directory, application) });
+        const make = () => makeFresh(services, teamId, { ...task, owned: allOwners(services.directory, application) });
         return answer(request, await services.overviews.get(key, make));
       },
     }),
@@ -135,11 +128,7 @@ function declaredBy({ directory }: Services, application: Application) {
   const declared = [...directory.featuresOf(id).values()];
   const leakedKeys = leakedKeysOf(directory, id).length;
   const scanned = [...directory.scansOf(id).values()].map(({ at }) => at);
-  return {
-    declared,
-    leakedKeys,
-    version: [declarationsVersion(declared), leakedKeys, ...scanned].join(' '),
-  };
+  return { declared, leakedKeys, version: [declarationsVersion(declared), leakedKeys, ...scanned].join(' ') };
 }
 
 type Tagged = 'etag' | 'vary';

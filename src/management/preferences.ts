@@ -31,10 +31,7 @@ export const preferences: Group = {
       description: 'Changes the given fields. Preferences are neither in the audit log nor in webhooks.',
       body: PreferencesPatch,
       answers: { 200: jsonAnswer(Preferences, 'The preferences after the change.') },
-      refuses: {
-        forbidden: usersOnly,
-        plan_limit: tooMany('pages with selected columns', maxColumnPages),
-      },
+      refuses: { forbidden: usersOnly, plan_limit: tooMany('pages with selected columns', maxColumnPages) },
       async handle({ directory, caller, body }) {
         checkUser(caller);
         const changed = await directory.change((draft) =>

@@ -40,11 +40,7 @@ range is widened to whole ones. The report has everything that was answered 202 
 
 In CSV and NDJSON, the earliest rows come first, and the range may have any number of buckets.`;
 
-const refuses = {
-  ...oneEnvironment.refuses,
-  too_many_points: overPoints,
-  backpressure: tooManyReports,
-};
+const refuses = { ...oneEnvironment.refuses, too_many_points: overPoints, backpressure: tooManyReports };
 
 /** `/api/v2/applications/{id}/usage` and `/api/v2/applications/{id}/measurements`. */
 export const reports: Group = {
@@ -119,9 +115,7 @@ export const ingest: Group = {
       query: {
         environment: Type.Optional(text('Only this environment.')),
         unnamed: Type.Optional(
-          flag(
-            'With `environment`: also list mint requests, and messages that named no existing environment.',
-          ),
+          flag('With `environment`: also list mint requests, and messages that named no existing environment.'),
         ),
         ...range,
         ...format,
@@ -137,9 +131,7 @@ export const ingest: Group = {
         const inHours = { ...query, step: 'hour' } as const;
         const { from, to } = readReportRange(inHours, now, notRolledUp, rowsWanted(call) && anyLength);
         const hours = { from: Math.floor(from / 60), to: Math.ceil(to / 60) };
-        const keys = [...revokedKeys, ...directory.keysOf(application.id)].map(
-          ({ id, name }) => [id, name] as const,
-        );
+        const keys = [...revokedKeys, ...directory.keysOf(application.id)].map(({ id, name }) => [id, name] as const);
         const task = { application: { number, environments }, only, unnamed, hours, keys };
         return answerReport(call, reports, 'ledger', task);
       },

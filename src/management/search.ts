@@ -49,10 +49,7 @@ export const search: Group = {
         application: Type.Optional(text('Results of this application come first among equals.')),
       },
       answers: { 200: jsonAnswer(SearchResults, 'The results.') },
-      refuses: {
-        invalid_query: 'q is missing',
-        backpressure: tooManyReports,
-      },
+      refuses: { invalid_query: 'q is missing', backpressure: tooManyReports },
       async handle({ directory, caller, query }, { reports }) {
         const words = searchWords(query.q);
         const { limit = limits.usual, application: first } = query;
@@ -132,11 +129,7 @@ function featureFound({ id, name: owner, environments }: Application, name: stri
   return { type: 'feature', name, detail: null, application, link, rank };
 }
 
-function findKeys(
-  { keysOf }: Directory,
-  applications: readonly Application[],
-  words: readonly string[],
-): Found[] {
+function findKeys({ keysOf }: Directory, applications: readonly Application[], words: readonly string[]): Found[] {
   return applications.flatMap(({ id, name: owner }) =>
     keysOf(id).flatMap((key): Found[] => {
       const rank = bestRank([key.name, key.prefix], words);
@@ -157,9 +150,7 @@ function findUsers({ users }: Directory, caller: Caller, words: readonly string[
     const rank = team === undefined ? undefined : bestRank([user.name, user.email], words);
     if (team === undefined || rank === undefined) return [];
     const link = consolePath({ path: ['settings', 'team'], query: { team } });
-    return [
-      { type: 'user', name: user.name || user.email, detail: user.email, application: null, link, rank },
-    ];
+    return [{ type: 'user', name: user.name || user.email, detail: user.email, application: null, link, rank }];
   });
 }
 

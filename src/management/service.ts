@@ -66,10 +66,7 @@ export const unattributed: Group = {
       answers: { 200: jsonAnswer(Unattributed, 'The refusals.') },
       handle({ directory, caller }, { latestUnattributed, store }) {
         if (!isInstallationAdmin(directory, caller)) return ok({ items: [], tokens: [] });
-        const items = latestUnattributed.latest.map(({ at, ...refusal }) => ({
-          ...refusal,
-          at: timeText(at),
-        }));
+        const items = latestUnattributed.latest.map(({ at, ...refusal }) => ({ ...refusal, at: timeText(at) }));
         return ok({ items, tokens: refusedTokens(store, directory.clock.now()) });
       },
     }),
@@ -87,12 +84,7 @@ function refusedTokens(store: UsageTables, now: number): RefusedToken[] {
     string,
     { token: string; sender: string | null; count: number; since: number; lastAt: number }
   >();
-  for (const { hour, subject, count, lastAt } of ledgerEntries(
-    store,
-    noApplication,
-    last - hours,
-    last + 1,
-  )) {
+  for (const { hour, subject, count, lastAt } of ledgerEntries(store, noApplication, last - hours, last + 1)) {
     const token = subject.instance ?? surplusName;
     const sender = subject.userAgent;
     const name = JSON.stringify([token, sender]);

@@ -28,9 +28,7 @@ export const signInPolicy: Group = {
       matches: true,
       answers: { 200: oneTagged(SignInPolicy, 'The policy after the change.') },
       async handle({ directory, request, body }, { providers }) {
-        const matched = directory.under({
-          check: (draft) => checkMatch(request, show(signInPolicyOf(draft))),
-        });
+        const matched = directory.under({ check: (draft) => checkMatch(request, show(signInPolicyOf(draft))) });
         return tagged(show(await patchSignInPolicy(matched, body, providers)));
       },
     }),

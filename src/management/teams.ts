@@ -78,11 +78,7 @@ export const teams: Group = {
         'Requires an Admin of the primary team. The user who creates it is its first member, as an Admin. If an API key creates it, the Admins of the team of the key become members. Plans limit the number of teams that the Admins and API keys of a team create, including the teams created by those teams. This limit does not apply to Admins of the first team, who run the installation, if they sign in as users.',
       body: NewTeam,
       answers: { 201: made(Team, 'The team.') },
-      refuses: {
-        invalid_name: nameRule('a team'),
-        conflict: noFounder,
-        plan_limit: overPlan('free', 'teams'),
-      },
+      refuses: { invalid_name: nameRule('a team'), conflict: noFounder, plan_limit: overPlan('free', 'teams') },
       async handle({ directory, caller, callerIn, body }, { plans }) {
         const own = directory.teams.get(caller.primaryTeam)?.plan ?? 'free';
         checkRise(plans, body.plan, own);
@@ -116,8 +112,7 @@ export const teams: Group = {
       answers: { 200: oneTagged(Team, 'The team after the change.') },
       refuses: {
         invalid_name: nameRule('a team'),
-        conflict:
-          'The team exceeds the limits of the plan free: 4 applications in a team, where the plan allows 3',
+        conflict: 'The team exceeds the limits of the plan free: 4 applications in a team, where the plan allows 3',
       },
       async handle({ directory, team: { id }, request, body, checkRecent }, { plans }) {
         if (body.plan !== undefined || body.secondFactor !== undefined) checkRecent();

@@ -131,8 +131,7 @@ A new password signs the user out everywhere. For others, \`POST /users/{id}/res
       access: { within: 'user', least: 'Admin', recent: true },
       operationId: 'deleteUser',
       summary: 'Delete a user',
-      description:
-        'Requires an Admin who is in all teams of the user. Each of these teams must have another Admin.',
+      description: 'Requires an Admin who is in all teams of the user. Each of these teams must have another Admin.',
       answers: { 204: done('The user is deleted, and their tokens are refused.') },
       refuses: { conflict: self },
       async handle({ directory, caller, callerIn, user }) {
@@ -182,31 +181,22 @@ async function patchUserFor(
 ): Promise<Answer<200, User, 'etag'>> {
   const known = mustExist('user', directory.users.get(seen.id));
   checkFirst({ directory, caller, user: known, request }, patch);
-  if (known.id !== caller.id && fieldsChanged(known, patch).some((field) => guarded.has(field)))
-    checkRecent();
+  if (known.id !== caller.id && fieldsChanged(known, patch).some((field) => guarded.has(field))) checkRecent();
   const proof = await proofOf(services, { caller, user: seen, request }, patch);
   const { password } = patch;
   const hash =
-    password === undefined
-      ? undefined
-      : await services.passwords.hash(password, directory.randomBytes, caller.id);
+    password === undefined ? undefined : await services.passwords.hash(password, directory.randomBytes, caller.id);
   const { patched, changer } = await directory.change((draft) => {
     const changer = callerIn(draft);
     const user = mustExist('user', draft.users.get(seen.id));
     const { password: _, ...changes } = changesFor(changer, user, patch);
     if (needsProof(changer, user, patch) && proof !== user.passwordHash) {
-      throw new ApiError(
-        'conflict',
-        'The user was changed concurrently. Read the user again, then apply your change',
-      );
+      throw new ApiError('conflict', 'The user was changed concurrently. Read the user again, then apply your change');
     }
     checkMatch(request, showUser(user, changer));
     if (hash !== undefined) endSessionsOf(directory, draft, user.id);
     const full = hash === undefined ? changes : { ...changes, passwordHash: hash };
-    return {
-      patched: draftUserPatch(draft, user, full, directory.clock.now(), { factors: ['password'] }),
-      changer,
-    };
+    return { patched: draftUserPatch(draft, user, full, directory.clock.now(), { factors: ['password'] }), changer };
   });
   return tagged(showUser(patched, changer));
 }
@@ -251,10 +241,7 @@ function checkOwn(user: StoredUser, changed: readonly (keyof Changes)[]): void {
 /** @throws {ApiError} `forbidden` */
 function checkManagesAllOf(caller: Caller, { teams }: StoredUser): void {
   if (teams.every((team) => caller.roleIn(team) === 'Admin')) return;
-  throw new ApiError(
-    'forbidden',
-    'The user is also in other teams. This requires an Admin who is in all of them',
-  );
+  throw new ApiError('forbidden', 'The user is also in other teams. This requires an Admin who is in all of them');
 }
 
 /**
@@ -264,12 +251,10 @@ function checkManagesAllOf(caller: Caller, { teams }: StoredUser): void {
  */
 export function checkManagesSignIn(caller: Caller, user: StoredUser): void {
   if (user.id !== caller.id) checkManagesAllOf(caller, user);
-  else if (user.teams.some((team) => !caller.teams.includes(team)))
-    throw new ApiError('forbidden', withTeamClient);
+  else if (user.teams.some((team) => !caller.teams.includes(team))) throw new ApiError('forbidden', withTeamClient);
 }
 
-const withTeamClient =
-  'You are also in other teams. A sign-in client of one team cannot change how you sign in';
+const withTeamClient = 'You are also in other teams. A sign-in client of one team cannot change how you sign in';
 
 /** Whether the change needs the current password, so that a stolen token does not suffice to take over the account. */
 function needsProof(caller: Caller, user: StoredUser, { email = user.email, password }: Patch): boolean {
@@ -382,12 +367,7 @@ is used. After a leak, \`endSessions\` ends them at once.`,
 
 /** Changes a user whom the caller manages. @throws {ApiError} `conflict`, `forbidden`, `not_found` */
 function changeManaged<T>(
-  {
-    directory,
-    caller,
-    callerIn,
-    user: seen,
-  }: Pick<Call<'', 'user'>, 'directory' | 'caller' | 'callerIn' | 'user'>,
+  { directory, caller, callerIn, user: seen }: Pick<Call<'', 'user'>, 'directory' | 'caller' | 'callerIn' | 'user'>,
   change: (draft: AccountDraft, user: StoredUser) => T,
 ): Promise<T> {
   if (seen.id === caller.id) throw new ApiError('conflict', notOwn);
@@ -403,9 +383,7 @@ function issue(services: Services, draft: AccountDraft, seen: StoredUser, endSes
   const { lifetimes } = services;
   const now = clock.now();
   const purpose = purposeFor(seen);
-  const user = endSessions
-    ? draftUserPatch(draft, seen, { passwordHash: withoutPassword(randomBytes) }, now)
-    : seen;
+  const user = endSessions ? draftUserPatch(draft, seen, { passwordHash: withoutPassword(randomBytes) }, now) : seen;
   if (endSessions) endSessionsOf(services.directory, draft, user.id);
   const link = newLink(purpose, user.passwordHash, { randomBytes, now, lifetimes });
   draftLink(draft, user, link, now);

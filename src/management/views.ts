@@ -23,11 +23,7 @@ export const views: Group = {
       query: paging,
       answers: { 200: page(SavedView, 'Shared views and your own ones, the oldest first.') },
       handle: ({ directory, caller, application, query }) =>
-        ok(
-          pageOf(viewsOf(application, caller.id), query, (view) =>
-            showView(directory, application, view, caller.id),
-          ),
-        ),
+        ok(pageOf(viewsOf(application, caller.id), query, (view) => showView(directory, application, view, caller.id))),
     }),
     endpoint('POST /applications/:id/views', {
       access: { within: 'application', least: 'User' },
@@ -36,17 +32,11 @@ export const views: Group = {
       description: 'It is private by default.',
       body: NewView,
       answers: { 201: made(SavedView, 'The view.') },
-      refuses: {
-        invalid_name: nameRule('a view'),
-        plan_limit: tooMany('saved views of an application', maxViews),
-      },
+      refuses: { invalid_name: nameRule('a view'), plan_limit: tooMany('saved views of an application', maxViews) },
       async handle({ directory, caller, application, body }) {
         const { id } = application;
         const view = await createView(directory, id, caller.id, body);
-        return created(
-          ['applications', id, 'views', view.id],
-          showView(directory, application, view, caller.id),
-        );
+        return created(['applications', id, 'views', view.id], showView(directory, application, view, caller.id));
       },
     }),
     endpoint('PATCH /applications/:id/views/:viewId', {

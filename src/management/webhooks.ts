@@ -16,14 +16,7 @@ import { urlRule } from '../http/outbound/addresses.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import type { Webhook as StoredWebhook, WebhookDelivery } from '../storage/lmdb/records.ts';
 import { bodyOf, formatOf } from '../webhooks/formats/formats.ts';
-import {
-  deliveriesOf,
-  deliveryKey,
-  findDelivery,
-  maxDeliveries,
-  waitingCounts,
-  waitingOf,
-} from '../webhooks/queue.ts';
+import { deliveriesOf, deliveryKey, findDelivery, maxDeliveries, waitingCounts, waitingOf } from '../webhooks/queue.ts';
 import { overlapMs } from '../webhooks/secrets.ts';
 import { keptDays } from '../webhooks/sweep.ts';
 import {
@@ -46,10 +39,7 @@ const overlapHours = overlapMs / 3_600_000;
 
 const access = { within: 'team', least: 'Admin' } as const;
 
-const refusesSettings = {
-  invalid_name: nameRule('a webhook'),
-  invalid_body: `Cannot take url: ${urlRule(false)}`,
-};
+const refusesSettings = { invalid_name: nameRule('a webhook'), invalid_body: `Cannot take url: ${urlRule(false)}` };
 
 /** `/api/v2/teams/{id}/webhooks`, and the deliveries of each. */
 export const webhooks: Group = {
@@ -80,10 +70,7 @@ export const webhooks: Group = {
       async handle({ directory, team, body }, services) {
         const { webhook, secret } = await createWebhook(directory, team.id, body, services.webhookRules);
         const shown = formatOf(webhook) === 'standard' ? secret : null;
-        return created(['teams', team.id, 'webhooks', webhook.id], {
-          ...show(services, webhook),
-          secret: shown,
-        });
+        return created(['teams', team.id, 'webhooks', webhook.id], { ...show(services, webhook), secret: shown });
       },
     }),
     endpoint('GET /teams/:id/webhooks/:webhookId', {
@@ -136,10 +123,7 @@ export const webhooks: Group = {
       async handle(call, services) {
         const { teamId, id } = pathOf(call);
         const delivery = await testWebhook(call.directory, { teamId, id });
-        return created(
-          ['teams', teamId, 'webhooks', id, 'deliveries', delivery.id],
-          showOne(services, delivery),
-        );
+        return created(['teams', teamId, 'webhooks', id, 'deliveries', delivery.id], showOne(services, delivery));
       },
     }),
     endpoint('GET /teams/:id/webhooks/:webhookId/deliveries', {

@@ -188,10 +188,7 @@ function applyImported(applying: Applying, { counts, measurements }: CountedMess
  * Applies the rows of people, except of those forgotten since.
  * @returns false if the delta is older than the list of forgotten people
  */
-function applyPeople(
-  applying: Applying,
-  { exposures, unresolved }: Pick<Delta, 'exposures' | 'unresolved'>,
-): boolean {
+function applyPeople(applying: Applying, { exposures, unresolved }: Pick<Delta, 'exposures' | 'unresolved'>): boolean {
   const { forgotten, since } = applying;
   if (!forgotten.knows(since)) return false;
   for (const each of exposures) if (!forgotten.has(each.digest, since)) applyExposures(applying, each);
@@ -218,8 +215,7 @@ function applyUnresolved(applying: Applying, unresolved: UnresolvedInstance): vo
   const own: number[][] = [];
   eachRow(applying, 'unresolved', rows, 5, (ref, minute, checks, used, viewed) => {
     addUser(hot, ref, minute, user.high, user.low);
-    if (ref % seriesPerEnvironment !== environmentOrdinal)
-      own.push([ref, seconds, seconds, checks, used, viewed]);
+    if (ref % seriesPerEnvironment !== environmentOrdinal) own.push([ref, seconds, seconds, checks, used, viewed]);
   });
   addToPerson(applying, exposuresKey(environment, digest), seconds, own);
 }

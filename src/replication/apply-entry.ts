@@ -198,10 +198,7 @@ const bodyOf =
   (body: Buffer) =>
     decodeBody(kind, body);
 
-function reading<T>(
-  decode: (body: Buffer) => T,
-  apply: (content: T, entry: Entry, refuse: Refuse) => void,
-): ApplyKind {
+function reading<T>(decode: (body: Buffer) => T, apply: (content: T, entry: Entry, refuse: Refuse) => void): ApplyKind {
   return (entry, refuse) => {
     const content = read(entry, decode, refuse);
     if (content !== undefined) apply(content, entry, refuse);
@@ -220,9 +217,7 @@ function read<T>(entry: Entry, decode: (body: Buffer) => T, refuse: Refuse): T |
 
 function isMint({ application, digest, hash, expiresAt, profile }: LoggedMint): boolean {
   const isHashed = digest.length === 16 && hash.length === 32;
-  return (
-    isHashed && Number.isSafeInteger(application) && Number.isFinite(expiresAt) && typeof profile === 'string'
-  );
+  return isHashed && Number.isSafeInteger(application) && Number.isFinite(expiresAt) && typeof profile === 'string';
 }
 
 /** Maximum number of records touched between two pauses. */

@@ -217,8 +217,7 @@ export class ClusterUsage implements UsageStore {
   }
 
   #end(reason: string): void {
-    if (!this.#isClosing && !this.#hasEnded)
-      this.#deps.fatal(`the thread that ships counts failed: ${reason}`);
+    if (!this.#isClosing && !this.#hasEnded) this.#deps.fatal(`the thread that ships counts failed: ${reason}`);
     this.#hasEnded = true;
     this.#onTold();
   }

@@ -76,8 +76,7 @@ export async function exportDays(deps: DailyExportDeps): Promise<Exported | unde
     rows += await writeDay(deps, tables, each);
   }
   const day = Math.max(written.day, range.to);
-  if (applied.position > written.position || day > written.day)
-    await tables.advance(written, { ...applied, day });
+  if (applied.position > written.position || day > written.day) await tables.advance(written, { ...applied, day });
   return { days: due.length, rows };
 }
 
@@ -106,11 +105,7 @@ async function findDue(
 }
 
 /** Writes a day of an environment. @returns the number of rows */
-function writeDay(
-  deps: DailyExportDeps,
-  tables: DailyTables,
-  { environment, day }: ChangedDay,
-): Promise<number> {
+function writeDay(deps: DailyExportDeps, tables: DailyTables, { environment, day }: ChangedDay): Promise<number> {
   return reading(deps.store, async (at, applied) => {
     const place = { environment, day, applied };
     await tables.begin(place);
@@ -132,10 +127,7 @@ function writeDay(
 }
 
 /** @param read gets a snapshot, and the last entry applied in it */
-async function reading<T>(
-  store: ReplicaStore,
-  read: (at: Snapshot, applied: LogPosition) => Promise<T>,
-): Promise<T> {
+async function reading<T>(store: ReplicaStore, read: (at: Snapshot, applied: LogPosition) => Promise<T>): Promise<T> {
   const at = openSnapshot(store.lmdb);
   try {
     return await read(at, new ReplicaState(store, at).get('own:applied') ?? logStart);
@@ -193,9 +185,7 @@ function nextDay(store: ReplicaStore, environment: number, day: number, at: Snap
     }
   }
   const range = { start: chunkKeyFrom(environment, day), end: chunkKeyFrom(environment + 1, 0), limit: 1 };
-  const [key] = Array.from(store.sketches.getKeys({ ...range, ...readAt(at) }), (each) =>
-    each.readUInt32BE(4),
-  );
+  const [key] = Array.from(store.sketches.getKeys({ ...range, ...readAt(at) }), (each) => each.readUInt32BE(4));
   return Math.min(next, key ?? next);
 }
 

@@ -41,8 +41,7 @@ export const isAnyRef = whole(2 ** 32 * seriesPerEnvironment);
 export const isRef: IsValid = (value) => isAnyRef(value) && value % seriesPerEnvironment < environmentOrdinal;
 export const isOrdinal = whole(environmentOrdinal);
 export const isAnyOrdinal = whole(seriesPerEnvironment);
-export const isBucket: IsValid = (value) =>
-  isPosition(value) && widthOf(value) <= 2 && isWord(minuteOf(value));
+export const isBucket: IsValid = (value) => isPosition(value) && widthOf(value) <= 2 && isWord(minuteOf(value));
 export const isAmount: IsValid = (value) => isValue(value) && value >= 0;
 
 /** @throws {DeltaUnreadable} */
@@ -128,10 +127,7 @@ export function row<T>(columns: Columns<T>): Column<Readonly<T>> {
 }
 
 /** A list of rows. @param check checks across the columns of a row */
-export function rows<T>(
-  columns: Columns<T>,
-  check?: (each: Readonly<T>) => void,
-): Column<readonly Readonly<T>[]> {
+export function rows<T>(columns: Columns<T>, check?: (each: Readonly<T>) => void): Column<readonly Readonly<T>[]> {
   const each = row(columns);
   return {
     pack: (values) => values.map((value) => each.pack(value)),
@@ -201,8 +197,7 @@ export function checkChunk({ chunk, value }: { readonly chunk: number; readonly 
   for (const coupon of content.coupons ?? []) {
     const prefix = coupon >>> 6;
     const rank = coupon & 63;
-    if (prefix <= before || coupon >>> 27 !== chunk || rank === 0 || rank > greatestCouponRank)
-      fail('sketches');
+    if (prefix <= before || coupon >>> 27 !== chunk || rank === 0 || rank > greatestCouponRank) fail('sketches');
     before = prefix;
   }
 }

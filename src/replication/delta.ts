@@ -233,9 +233,7 @@ function hasImported({ messages }: Delta): boolean {
 
 /** Whether it has a route that earlier releases do not know. */
 function hasLaterRoute({ senders, ledger }: Delta): boolean {
-  return (
-    senders.some(({ route }) => isLaterRoute(route)) || ledger.some(({ subject }) => isLaterSubject(subject))
-  );
+  return senders.some(({ route }) => isLaterRoute(route)) || ledger.some(({ subject }) => isLaterSubject(subject));
 }
 
 /** How a record of the open delta is stored. Decoding does not check it: the replica checks the whole delta. */

@@ -29,11 +29,7 @@ export async function newestSnapshot(
   });
   const [row] = rows;
   if (row === undefined) return undefined;
-  return {
-    snapshot: row.snapshot,
-    applied: { position: Number(row.position), id: row.id },
-    bytes: Number(row.bytes),
-  };
+  return { snapshot: row.snapshot, applied: { position: Number(row.position), id: row.id }, bytes: Number(row.bytes) };
 }
 
 /** Reads the parts of a snapshot. @throws {Error} if it is removed meanwhile */
@@ -124,11 +120,7 @@ export async function putParts(
  */
 async function isDue({ session, leastBytes }: SnapshotDeps): Promise<boolean> {
   const newest = await newestSnapshot(session);
-  const { rows } = await session.query<{
-    bytes: bigint | string;
-    forgets: boolean;
-    broken: boolean;
-  }>({
+  const { rows } = await session.query<{ bytes: bigint | string; forgets: boolean; broken: boolean }>({
     name: 'fm-snapshot-due',
     text: `SELECT coalesce(sum(octet_length(body)), 0) AS bytes,
              coalesce(bool_or(kind IN ('forget', 'erase') AND at < now() - $2 * interval '1 ms'), false) AS forgets,

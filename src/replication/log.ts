@@ -17,9 +17,7 @@ interface NewEntry {
  * may be in the middle of a restore.
  */
 function append(kind: EntryKind, entries: readonly NewEntry[], stream?: string): Statement {
-  const rows = entries.map(
-    (_, at) => `($${3 * at + 5}::bigint, $${3 * at + 6}::bigint, $${3 * at + 7}::bytea)`,
-  );
+  const rows = entries.map((_, at) => `($${3 * at + 5}::bigint, $${3 * at + 6}::bigint, $${3 * at + 7}::bytea)`);
   const ids = entries.map(() => newLogId());
   return {
     name: `fm-append-${entries.length}`,
@@ -134,16 +132,7 @@ export async function ship(
       text: `UPDATE fm_stream SET seq = $2, digest = $3, through = $4, since = $5, version = $6
              WHERE stream = $1 AND seq = $7 AND state = 'open' AND digest IN ('', coalesce($8::bytea, digest))
              RETURNING ${postgresNow} AS at`,
-      values: [
-        stream,
-        seq,
-        digestOf(body),
-        through,
-        since,
-        version,
-        first - 1,
-        before && digestOf(before.body),
-      ],
+      values: [stream, seq, digestOf(body), through, since, version, first - 1, before && digestOf(before.body)],
     });
     if (fence.rows.length === 0) return undefined;
     // Not awaited here, so that COMMIT is sent with it.

@@ -60,8 +60,7 @@ export class Membership {
     this.#isSkewed = isSkewed;
     const skew = { skewMs: Math.round(skewMs) };
     const next = "this node manages nothing until it is; counting continues by PostgreSQL's time";
-    if (isSkewed)
-      this.#parts.log.error('the clock of this machine is wrong: correct it (NTP)', { ...skew, next });
+    if (isSkewed) this.#parts.log.error('the clock of this machine is wrong: correct it (NTP)', { ...skew, next });
     else this.#parts.log.info('the clock of this machine is right again', skew);
   }
 

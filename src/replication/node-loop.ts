@@ -71,8 +71,7 @@ export class NodeLoop {
     if (said !== undefined) return said.message;
     const { connected, reason } = link.status;
     if (!connected) return `PostgreSQL is not available: ${reason}`;
-    if (this.#streams.all.some(({ held }) => held === 'behind'))
-      return 'PostgreSQL is older than what this node keeps';
+    if (this.#streams.all.some(({ held }) => held === 'behind')) return 'PostgreSQL is older than what this node keeps';
     return replica.isLoading ? 'the counts of other nodes are being loaded' : undefined;
   }
 

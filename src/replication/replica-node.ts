@@ -36,10 +36,7 @@ export class ReplicaNode {
   constructor(deps: ReplicaNodeDeps) {
     const link = new Link(deps);
     this.#parts = { ...deps, link, time: new SharedClock(deps.clock), appender: new LogAppender(deps.side) };
-    this.#loop = new NodeLoop(this.#parts, {
-      level: () => this.#spoolLevel(),
-      changed: () => this.#tell(),
-    });
+    this.#loop = new NodeLoop(this.#parts, { level: () => this.#spoolLevel(), changed: () => this.#tell() });
     this.#sideWork = new SideWork(this.#parts, this.#loop);
   }
 
@@ -205,8 +202,7 @@ class SideWork {
       progress: () => this.#exportProgress(),
       isEnding: () => this.#exporting.isEnding,
     });
-    if (exported !== undefined && exported.days > 0)
-      log.info('usage by days is written for SQL', { ...exported });
+    if (exported !== undefined && exported.days > 0) log.info('usage by days is written for SQL', { ...exported });
     if (exported === undefined) this.#last.delete('export');
   }
 

@@ -130,8 +130,7 @@ export class ChangedDays {
 
   /** Writes the days in memory, in the transaction that applies the entries. @param applied positions before and after them */
   put(applied: { readonly before: number; readonly after: number }): void {
-    if ((this.#state.get('daysMarked') ?? 0) !== applied.before)
-      this.#state.set('daysUnmarked', applied.before);
+    if ((this.#state.get('daysMarked') ?? 0) !== applied.before) this.#state.set('daysUnmarked', applied.before);
     this.#state.set('daysMarked', applied.after);
     this.#putDays();
   }

@@ -252,11 +252,7 @@ export function takeRest(store: SpoolStore, { stream, after }: ClosedStream): vo
   putDelta(store, taking.number, { ...head, body: names });
   const waitingBytes = rest.reduce((sum, { body }) => sum + body.length, names.length);
   for (const [at, delta] of rest.entries()) putDelta(store, taking.number, { ...delta, seq: at + 2 });
-  removeRange(store.deltas, {
-    start: pairKey(number, rest[0]!.seq),
-    end: pairKey(number + 1, 0),
-    limit: rest.length,
-  });
+  removeRange(store.deltas, { start: pairKey(number, rest[0]!.seq), end: pairKey(number + 1, 0), limit: rest.length });
   store.streams.putSync(taking.stream, {
     ...taking,
     restOf: stream,

@@ -48,8 +48,7 @@ export class Sealing {
       if (this.#failed !== undefined) this.#parts.log.info('deltas can be sealed again');
       this.#failed = undefined;
     } catch (error) {
-      if (this.#failed === undefined)
-        this.#parts.log.error('sealing failed; retrying each second', { error });
+      if (this.#failed === undefined) this.#parts.log.error('sealing failed; retrying each second', { error });
       this.#failed = (error as Error).message;
       this.storeFails = true;
       this.isUnderWay = false;

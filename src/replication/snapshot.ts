@@ -50,9 +50,7 @@ function isOwnRow(table: ReplicaTable, key: Buffer): boolean {
 
 /** The tables of a snapshot. Releases without the last ones load no snapshot that names them. */
 function tablesOf({ cumulative, totals }: ReplicaStore, transaction: Snapshot): readonly ReplicaTable[] {
-  const isUsed = [cumulative, totals].some(
-    (table) => [...table.getKeys({ transaction, limit: 1 })].length > 0,
-  );
+  const isUsed = [cumulative, totals].some((table) => [...table.getKeys({ transaction, limit: 1 })].length > 0);
   return isUsed ? snapshotTables : snapshotTables.slice(0, -2);
 }
 
@@ -261,11 +259,7 @@ async function emptyTables(store: ReplicaStore): Promise<void> {
   }
 }
 
-async function putRows(
-  store: ReplicaStore,
-  tables: ReturnType<typeof knownTables>,
-  rows: Part['rows'],
-): Promise<void> {
+async function putRows(store: ReplicaStore, tables: ReturnType<typeof knownTables>, rows: Part['rows']): Promise<void> {
   let next = rows.next();
   while (next.done !== true) {
     transact(store.lmdb, () => {
@@ -352,8 +346,7 @@ const formerTable = 'refused';
 function knownTables({ tables }: SnapshotHead): (ReplicaTable | undefined)[] {
   return tables.map((each) => {
     const name = snapshotTables.find((known) => known === each);
-    if (name === undefined && each !== formerTable)
-      throw new SnapshotUnreadable(`it has an unknown table (${each})`);
+    if (name === undefined && each !== formerTable) throw new SnapshotUnreadable(`it has an unknown table (${each})`);
     return name;
   });
 }

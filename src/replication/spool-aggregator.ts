@@ -115,10 +115,7 @@ export function createSpoolAggregator(
 function addBatch(store: SpoolStore, sections: readonly Section[], envelope: Envelope): void {
   const messages = countedMessages(envelope);
   for (const message of messages) {
-    store.apart.putSync(
-      messageKey(message.at, message.identity),
-      messageRecord.encode(contentOf(envelope, message)),
-    );
+    store.apart.putSync(messageKey(message.at, message.identity), messageRecord.encode(contentOf(envelope, message)));
   }
   for (const message of envelope.cumulative) {
     let { at } = message;

@@ -1,8 +1,4 @@
-import {
-  type EnvironmentSeries,
-  SeriesDictionary,
-  type SeriesSink,
-} from '../storage/commit/series-dictionary.ts';
+import { type EnvironmentSeries, SeriesDictionary, type SeriesSink } from '../storage/commit/series-dictionary.ts';
 import { seriesPerEnvironment, seriesRef } from '../storage/lmdb/blocks.ts';
 import { keysIn, pairKey, prefixedKey, prefixKey } from '../storage/lmdb/key-prefix.ts';
 import {

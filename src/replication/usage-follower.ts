@@ -136,10 +136,7 @@ const maxEntries = 256;
 const maxBytes = 2 * 1024 * 1024;
 
 /** Reads the entries after the last one applied, and that one. */
-export async function readEntries(
-  session: PostgresSession,
-  from: LogPosition,
-): Promise<LogRead<StoredEntry>> {
+export async function readEntries(session: PostgresSession, from: LogPosition): Promise<LogRead<StoredEntry>> {
   const { rows: entries } = await session.query<StoredEntry>({
     name: 'fm-follow',
     text: `SELECT position::float8, id::text, kind, coalesce(stream, '') AS stream, coalesce(seq, 0)::float8 AS seq, body FROM (
@@ -160,10 +157,7 @@ export async function readEntries(
  * Finds the first entry after a position that is missing or trimmed, or the entry at that position.
  * @returns `undefined` if a replica at that position can follow the log to its end
  */
-async function firstMissing(
-  session: PostgresSession,
-  { position, id }: LogPosition,
-): Promise<number | undefined> {
+async function firstMissing(session: PostgresSession, { position, id }: LogPosition): Promise<number | undefined> {
   const { rows } = await session.query<{ begins: boolean; missing: number; head: number }>({
     name: 'fm-follow-missing',
     text: `SELECT $1::bigint = 0 OR EXISTS (SELECT 1 FROM fm_entry WHERE position = $1 AND id = $2) AS begins,
@@ -210,10 +204,7 @@ export class RefusedRows {
              WHERE NOT EXISTS (SELECT 1 FROM fm_refused AS known WHERE known.stream = new.stream AND known.seq = new.seq
                AND known.place = new.place AND known."row" = new."row")
              LIMIT greatest(0, $6 - (SELECT count(*) FROM fm_refused))`,
-      values: [
-        ...[column('stream'), column('seq'), column('place'), column('reason'), column('row')],
-        maxKept,
-      ],
+      values: [...[column('stream'), column('seq'), column('place'), column('reason'), column('row')], maxKept],
     });
   }
 

@@ -88,8 +88,7 @@ export class HomeFigures {
     const last = Math.floor(now / hourMs);
     const first = last - hoursShown + 1;
     const over = known?.over ?? new Map<number, HourlyMessages>();
-    const firstUnknown =
-      known === undefined ? first : Math.max(first, ...[...over.keys()].map((hour) => hour + 1));
+    const firstUnknown = known === undefined ? first : Math.max(first, ...[...over.keys()].map((hour) => hour + 1));
     const fresh = new Map<number, HourlyMessages>();
     const entries = ledgerEntries(this.#store, application, firstUnknown, last + 1, at);
     yield* readEach(entries, ({ hour, subject, count, lastAt }) => {

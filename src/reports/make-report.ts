@@ -40,8 +40,7 @@ import { Verdicts } from './verdicts/verdicts.ts';
 /** Every report by name. Answers of the API are UTF-8 JSON. */
 export type Reports = ReturnType<typeof createReports>;
 
-export type Made<Name extends keyof Reports> =
-  ReturnType<Reports[Name]> extends Reading<infer T> ? Awaited<T> : never;
+export type Made<Name extends keyof Reports> = ReturnType<Reports[Name]> extends Reading<infer T> ? Awaited<T> : never;
 
 /** The reports of a store, and the scan for damage. */
 export function createReports(store: UsageTables) {

@@ -65,8 +65,7 @@ export class NameIndex {
     const compared = Math.max(maxCompared.each, Math.floor(maxCompared.all / applications.length));
     for (const { number, environments } of applications) {
       const names = this.#namesOf(number);
-      for (const environment of environments)
-        if (budget.series > 0) yield* this.#extend(names, environment, budget);
+      for (const environment of environments) if (budget.series > 0) yield* this.#extend(names, environment, budget);
       yield* search(names, words, compared, (name, rank) => found.push({ application: number, name, rank }));
     }
     return { found: found.sort(byRank).slice(0, limit), complete: budget.series > 0 };

@@ -18,11 +18,7 @@ export interface ReportPool {
    * Creates a report. Teams take turns.
    * @throws {ApiError} `rate_limited` or `backpressure` if too many reports are waiting, `too_many_points`
    */
-  make<Name extends keyof Reports>(
-    teamId: string,
-    name: Name,
-    task: Parameters<Reports[Name]>[0],
-  ): Promise<Made<Name>>;
+  make<Name extends keyof Reports>(teamId: string, name: Name, task: Parameters<Reports[Name]>[0]): Promise<Made<Name>>;
   /** Event loop delay of the thread, seconds. */
   readonly delays: Histogram;
   /**
@@ -62,11 +58,7 @@ const exportBounds = {
  * store, that report is refused, and the next one starts another thread.
  * @param parameters of `startReportPool`
  */
-export function openReportPool(
-  workerFile: string,
-  data: string,
-  failed: (error: unknown) => void,
-): ReportPool {
+export function openReportPool(workerFile: string, data: string, failed: (error: unknown) => void): ReportPool {
   const delays = Histogram.shared();
   let pool: Promise<ReportPool> | undefined;
   const started = () => {

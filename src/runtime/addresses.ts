@@ -123,8 +123,7 @@ export class IpNetworks {
 }
 
 function lengthOf(length: string, network: string, family: 'ipv4' | 'ipv6'): number {
-  if (family === 'ipv4' && network.includes(':'))
-    throw new Error(`${network} must be written as an IPv4 network`);
+  if (family === 'ipv4' && network.includes(':')) throw new Error(`${network} must be written as an IPv4 network`);
   const most = family === 'ipv4' ? 32 : 128;
   if (!/^\d{1,3}$/.test(length) || Number(length) > most)
     throw new Error(`${network} must end in a length from /1 to /${most}`);

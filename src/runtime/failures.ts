@@ -20,6 +20,5 @@ export function refusalOf(error: unknown): ApiError {
  */
 export function tellFailure(log: Pick<Log, 'warn'>, message: string, error: unknown): void {
   if (!(error instanceof ApiError)) log.warn(message, { error });
-  else if (error.code !== 'engine_unavailable')
-    log.warn(message, { code: error.code, reason: error.message });
+  else if (error.code !== 'engine_unavailable') log.warn(message, { code: error.code, reason: error.message });
 }

@@ -54,8 +54,7 @@ export function isDenied(error: unknown): boolean {
 export function permissionDenied(path: string): string {
   for (let at = path; ; at = dirname(at)) {
     const found = seen(at);
-    if (found !== undefined)
-      return `permission denied (${at === path ? 'it' : at} belongs to ${nameOf(found.uid)})`;
+    if (found !== undefined) return `permission denied (${at === path ? 'it' : at} belongs to ${nameOf(found.uid)})`;
     if (at === dirname(at)) return 'permission denied';
   }
 }

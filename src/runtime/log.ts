@@ -138,9 +138,7 @@ function shown(value: unknown, stacks: string[]): string {
 }
 
 function isError(value: unknown): value is LoggedError {
-  return (
-    typeof value === 'object' && value !== null && ['name', 'message', 'stack'].every((key) => key in value)
-  );
+  return typeof value === 'object' && value !== null && ['name', 'message', 'stack'].every((key) => key in value);
 }
 
 function whatHappened({ name, message, cause }: LoggedError): string {

@@ -26,12 +26,7 @@ export function inSpan<T>(span: Span | undefined, work: () => T): T {
   return current.run(span, work);
 }
 
-export function asPart<T>(
-  span: Span | undefined,
-  name: string,
-  work: () => Promise<T>,
-  what?: PartOfSpan,
-): Promise<T> {
+export function asPart<T>(span: Span | undefined, name: string, work: () => Promise<T>, what?: PartOfSpan): Promise<T> {
   if (span === undefined) return work();
   const part = span.part(name, what);
   const done = inSpan(part, work);

@@ -57,10 +57,7 @@ function upkeepOf(core: Core, rest: Pause): readonly (() => Promise<unknown>)[] 
       exposureDays: config.exposureDays,
       deletions: directory.deletions,
       settled: async (application) =>
-        void (await Promise.all([
-          intake.laneOf(application).barrier(application),
-          front.barrier(application),
-        ])),
+        void (await Promise.all([intake.laneOf(application).barrier(application), front.barrier(application)])),
       forget: (deletion) => forgetDeleted(core, deletion),
       finished: (deletion) => finishDeletion(directory, deletion),
       pause: rest,

@@ -95,8 +95,7 @@ export async function bindListeners(parts: BindDeps): Promise<BoundListeners> {
   });
   let accepting: readonly HostListener[] = listeners;
   const joined: Renewable[] = [];
-  const closeListeners = (graceMs: number) =>
-    Promise.all(accepting.map(({ listener }) => listener.close(graceMs)));
+  const closeListeners = (graceMs: number) => Promise.all(accepting.map(({ listener }) => listener.close(graceMs)));
   try {
     grpc.setServing(false);
     warnOfPlainPasswords(publicUrls(config, listeners), log);
@@ -223,7 +222,6 @@ function warnOfNames(
   const names = new Set(secure.map(({ hostname }) => hostname.replace(/^\[|\]$/g, '')));
   const hosts = hostsWithout(tls, [...names]);
   if (hosts.length === 0) return;
-  const hint =
-    'clients will refuse it; set --auth-url, --base-url and --metrics-url to a name of the certificate';
+  const hint = 'clients will refuse it; set --auth-url, --base-url and --metrics-url to a name of the certificate';
   log.warn('the certificate is not for a host of the public URLs', { certificate: certFile, hosts, hint });
 }

@@ -24,9 +24,7 @@ let read: Uint8Array | undefined;
 
 function content(): Uint8Array {
   read ??= readFileSync(
-    typeof FLAGMETER_FILES === 'string'
-      ? `${FLAGMETER_FILES}console.bin`
-      : new URL('./console.bin', import.meta.url),
+    typeof FLAGMETER_FILES === 'string' ? `${FLAGMETER_FILES}console.bin` : new URL('./console.bin', import.meta.url),
   );
   return read;
 }

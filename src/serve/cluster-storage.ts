@@ -28,9 +28,7 @@ import { urlsMissing } from './listeners.ts';
 import { postgresAddress, postgresKeyOf } from './postgres-connection.ts';
 import type { Opened, Storage, StorageDeps } from './storage.ts';
 
-type ClusterDeps = Pick<StorageDeps, 'config' | 'log' | 'clock'> & {
-  readonly toldToStop: Promise<unknown>;
-};
+type ClusterDeps = Pick<StorageDeps, 'config' | 'log' | 'clock'> & { readonly toldToStop: Promise<unknown> };
 
 /** Time from a statement to its answer, ms. */
 const deadlineMs = 5000;
@@ -171,10 +169,7 @@ class ClusterStorage implements Storage {
     return accountStore;
   }
 
-  async openUsage(
-    parts: StorageDeps,
-    { accountStore, health, laneOf, settled }: Opened,
-  ): Promise<UsageStore> {
+  async openUsage(parts: StorageDeps, { accountStore, health, laneOf, settled }: Opened): Promise<UsageStore> {
     const { config, workerFile, clock, randomBytes, log, fatal, producers } = parts;
     const spool = this.#openSpool(parts);
     const digestSecret = secretOf(this.#link, spool);
@@ -186,15 +181,7 @@ class ClusterStorage implements Storage {
     const mark = { at: clock.now() - maxSkewMs, applied: 0, version: accountStore.version };
     const committer = await startSpoolCommitter(
       spool.store,
-      {
-        data: config.data,
-        workerFile,
-        randomBytes,
-        clock,
-        log,
-        producers,
-        failed: (error) => health.failed(error),
-      },
+      { data: config.data, workerFile, randomBytes, clock, log, producers, failed: (error) => health.failed(error) },
       { stream, mark, maxIdentities: config.maxIdentities },
     );
     await committer.seal({ mark, onlyNote: true });
@@ -259,11 +246,7 @@ class ClusterStorage implements Storage {
 }
 
 /** Joins before the node is ready. While PostgreSQL is unreachable, the node counts, and joins later. */
-async function joinOrCount(
-  usage: ClusterUsage,
-  link: PostgresLink,
-  refused: (reason: string) => void,
-): Promise<void> {
+async function joinOrCount(usage: ClusterUsage, link: PostgresLink, refused: (reason: string) => void): Promise<void> {
   try {
     if (link.found !== undefined && (await usage.joined(joinMs))) return;
   } catch (error) {
@@ -287,9 +270,7 @@ function secretOf({ found }: PostgresLink, spool: Spool): Buffer {
   }
   const known = meta.get('secret');
   if (known === undefined)
-    throw new Error(
-      'Cannot count yet: this node has never reached PostgreSQL; start it again once PostgreSQL answers',
-    );
+    throw new Error('Cannot count yet: this node has never reached PostgreSQL; start it again once PostgreSQL answers');
   return Buffer.from(known, 'base64');
 }
 

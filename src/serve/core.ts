@@ -338,12 +338,6 @@ function scheduleOf({
     credentials: config.backupS3Credentials,
   };
   if (keyFile !== undefined) readBackupKey(keyFile);
-  const thread = new BackupThread(workerFile('storage/backup/worker'), {
-    data,
-    to: backupTo,
-    keep,
-    s3,
-    keyFile,
-  });
+  const thread = new BackupThread(workerFile('storage/backup/worker'), { data, to: backupTo, keep, s3, keyFile });
   return new Schedule({ clock, log, everyMs, thread });
 }

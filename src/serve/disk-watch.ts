@@ -108,8 +108,7 @@ export class DiskWatch {
     }
     if (warnedAt !== undefined && now - warnedAt < repeatMs) return;
     this.#warnedAt.set(directory, now);
-    const hint =
-      'less than 10 % or 1 GiB is left: make room, or shorten retention; a full disk refuses packets';
+    const hint = 'less than 10 % or 1 GiB is left: make room, or shorten retention; a full disk refuses packets';
     this.#log.warn('a disk is almost full', { directory, path, freeBytes: free, sizeBytes: size, hint });
   }
 }

@@ -38,9 +38,7 @@ function isOnePort({ grpcListen }: Config, address: string): boolean {
 export function assignHosts(config: Config): readonly { address: string; hosts: readonly Served[] }[] {
   const own = { auth: config.authListen, api: config.apiListen, metrics: config.metricsListen };
   const shared = hosts.filter((host) => own[host] === undefined);
-  const single = hosts.flatMap((host) =>
-    own[host] === undefined ? [] : [{ address: own[host], hosts: [host] }],
-  );
+  const single = hosts.flatMap((host) => (own[host] === undefined ? [] : [{ address: own[host], hosts: [host] }]));
   const ops = config.opsListen === undefined ? [] : [{ address: config.opsListen, hosts: ['ops' as const] }];
   const common = shared.length === 0 ? [] : [{ address: config.listen, hosts: shared }];
   return [...common, ...single, ...ops];
@@ -117,11 +115,7 @@ export function strictTransport({
 /** URLs that clients use: the issuer of tokens, their audience, and the metrics host. */
 type PublicUrls = Readonly<Record<Host, string>>;
 
-const flags: Readonly<Record<Host, string>> = {
-  auth: '--auth-url',
-  api: '--base-url',
-  metrics: '--metrics-url',
-};
+const flags: Readonly<Record<Host, string>> = { auth: '--auth-url', api: '--base-url', metrics: '--metrics-url' };
 
 /**
  * They never come from a request, whose Host header anyone can choose.
@@ -167,8 +161,7 @@ export function urlsMissing(config: Config, of: readonly Host[]): readonly strin
 export function warnOfPlainPasswords({ auth }: PublicUrls, log: Log): void {
   const { protocol, hostname } = new URL(auth);
   if (protocol === 'https:' || isLoopback(hostname)) return;
-  const hint =
-    'set --tls-cert and --tls-key, or put a proxy with TLS in front; then set --auth-url to the https URL';
+  const hint = 'set --tls-cert and --tls-key, or put a proxy with TLS in front; then set --auth-url to the https URL';
   log.warn('passwords and tokens travel without TLS', { authUrl: auth, hint });
 }
 

@@ -132,12 +132,7 @@ function tokenMetrics(tokens: TokenTotals): readonly ServiceMetric[] {
   ];
 }
 
-function ingestMetrics({
-  counting: { ledger },
-  intake,
-  accountStore,
-  clock,
-}: Core): readonly ServiceMetric[] {
+function ingestMetrics({ counting: { ledger }, intake, accountStore, clock }: Core): readonly ServiceMetric[] {
   const { monitor } = intake;
   // biome-ignore format: a table
   return [
@@ -310,8 +305,7 @@ function seconds(ms: number | undefined): number | undefined {
 function clusterMetrics({ usageStore, clock }: Core): readonly ServiceMetric[] {
   if (usageStore.status() === undefined) return [];
   const of = (read: (status: UsageStoreStatus) => number) => () => read(usageStore.status()!);
-  const age = (since: number | undefined) =>
-    since === undefined ? 0 : Math.max(0, clock.now() - since) / 1000;
+  const age = (since: number | undefined) => (since === undefined ? 0 : Math.max(0, clock.now() - since) / 1000);
   const nodesIn = (wanted: string) => usageStore.status()!.nodes.filter(({ state }) => state === wanted);
   // biome-ignore format: a table
   return [

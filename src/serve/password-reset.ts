@@ -130,10 +130,7 @@ export async function applyReset(
       each.teams.some((team) => roleIn(each, team) === 'Admin'),
     );
     const known = `its administrators are ${administrators.map((each) => each.email).join(', ')}`;
-    throw new Failure(
-      'notFound',
-      `Cannot find ${email} in ${place}: no user has this e-mail address; ${known}`,
-    );
+    throw new Failure('notFound', `Cannot find ${email} in ${place}: no user has this e-mail address; ${known}`);
   }
   const { clock } = directory;
   await directory.change((draft) => {
@@ -175,8 +172,7 @@ function read(path: string): unknown {
   const descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
   try {
     const stat = fstatSync(descriptor);
-    if (!stat.isFile() || stat.size > maxBytes)
-      throw new Error('Cannot reset the password: the request is malformed');
+    if (!stat.isFile() || stat.size > maxBytes) throw new Error('Cannot reset the password: the request is malformed');
     return JSON.parse(readFileSync(descriptor, 'utf8'));
   } finally {
     closeSync(descriptor);

@@ -2,11 +2,7 @@ import { UsageError } from '../cli/flags.ts';
 import { refuseLater } from '../replication/postgres/checks.ts';
 import { Connection } from '../replication/postgres/connection.ts';
 import { type PostgresKey, readPostgresKey } from '../replication/postgres/postgres-key.ts';
-import {
-  type PostgresAddress,
-  PostgresUrlError,
-  parsePostgresUrl,
-} from '../replication/postgres/postgres-url.ts';
+import { type PostgresAddress, PostgresUrlError, parsePostgresUrl } from '../replication/postgres/postgres-url.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { createLog } from '../runtime/log.ts';
 import type { Config } from './config/config.ts';
@@ -39,13 +35,7 @@ export async function withPostgres<T>(
 ): Promise<T> {
   const log = createLog('error', () => {}, systemClock);
   const name = 'flagmeter engine';
-  const connection = new Connection(address, {
-    name,
-    log,
-    deadlineMs,
-    clock: systemClock,
-    prepare: refuseLater,
-  });
+  const connection = new Connection(address, { name, log, deadlineMs, clock: systemClock, prepare: refuseLater });
   try {
     return await use(connection);
   } finally {

@@ -76,8 +76,7 @@ interface TokenParts extends PageServices {
 }
 
 function tokenParts(parts: Core, issuer: string, audience: string, totals: TokenTotals): TokenParts {
-  const { accountStore, directory, clock, randomBytes, providers, issuers, providerClient, passwords } =
-    parts;
+  const { accountStore, directory, clock, randomBytes, providers, issuers, providerClient, passwords } = parts;
   const verified = new VerifiedTokens();
   forgetInvalidated(accountStore, verified);
   const tokens = {
@@ -113,12 +112,7 @@ function authRoutes(tokens: TokenParts): readonly Route[] {
   ];
 }
 
-function apiRoutes(
-  core: Core,
-  tokens: TokenParts,
-  settings: ConsoleSettings,
-  status: ServiceStatus,
-): readonly Route[] {
+function apiRoutes(core: Core, tokens: TokenParts, settings: ConsoleSettings, status: ServiceStatus): readonly Route[] {
   const { accountStore, bundle } = core;
   const managed = [
     ...routesFrom([tokenInvalidation], tokens),

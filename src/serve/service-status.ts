@@ -191,9 +191,7 @@ class RecentRates {
 
   show(): Status['recent'] {
     const rates = (part: 'accepted' | 'refused') =>
-      this.#buckets.map(({ [part]: count, elapsed }) =>
-        elapsed > 0 ? rounded((1000 * count) / elapsed) : 0,
-      );
+      this.#buckets.map(({ [part]: count, elapsed }) => (elapsed > 0 ? rounded((1000 * count) / elapsed) : 0));
     return {
       start: new Date(this.#first * bucketMs).toISOString(),
       width: recentWidth,
@@ -208,20 +206,10 @@ function rounded(value: number): number {
   return Math.round(value * 100) / 100;
 }
 
-export function readinessOf({
-  shutdown,
-  health,
-  intake,
-  clock,
-  accountStore,
-  usageStore,
-  disks,
-}: Core): Readiness {
+export function readinessOf({ shutdown, health, intake, clock, accountStore, usageStore, disks }: Core): Readiness {
   const usage = usageStore.readiness();
   const stopping = shutdown.isNear ? 'the service is stopping' : undefined;
-  const queue = intake.monitor.admits(clock.monotonic())
-    ? undefined
-    : 'too many messages are waiting for the disk';
+  const queue = intake.monitor.admits(clock.monotonic()) ? undefined : 'too many messages are waiting for the disk';
   // Anyone may read this. The log and the status have the host and the reason.
   const { publicReason } = accountStore.status();
   const away = health.ready && publicReason !== undefined ? onlyCounts(publicReason) : undefined;

@@ -63,10 +63,7 @@ export async function leave(
   service.leave();
   log.info('stopping: serving requests until load balancers have noticed', { seconds: shutdownDelay });
   const over = new AbortController();
-  const code = await Promise.race([
-    pause(shutdownDelay * 1000, 0, { signal: over.signal }).catch(() => 0),
-    toldAgain,
-  ]);
+  const code = await Promise.race([pause(shutdownDelay * 1000, 0, { signal: over.signal }).catch(() => 0), toldAgain]);
   over.abort();
   return code;
 }

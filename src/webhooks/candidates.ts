@@ -90,11 +90,7 @@ function refusing(
 const minuteMs = 60_000;
 
 /** First seen times are known to the minute. */
-function ofFirstSeen(
-  application: Application,
-  { environment, feature, at }: FirstSeen,
-  now: number,
-): Candidate {
+function ofFirstSeen(application: Application, { environment, feature, at }: FirstSeen, now: number): Candidate {
   const { id, teamId } = application;
   return {
     mark: `${id} seen ${environment.number} ${feature}`,
@@ -114,11 +110,7 @@ function ofFirstSeen(
 }
 
 /** No packet has named a flag for a long time. */
-function ofStale(
-  application: Application,
-  { feature, since, lastSeenAt }: StaleFeature,
-  now: number,
-): Candidate {
+function ofStale(application: Application, { feature, since, lastSeenAt }: StaleFeature, now: number): Candidate {
   const { id, teamId } = application;
   return {
     mark: `${id} stale ${feature}`,

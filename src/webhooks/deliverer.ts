@@ -26,9 +26,7 @@ export type Send = (
   traceparent: string | undefined,
 ) => Promise<Outcome>;
 
-export type TraceDelivery = (
-  delivery: Pick<WebhookDelivery, 'id' | 'webhookId' | 'cause'>,
-) => Span | undefined;
+export type TraceDelivery = (delivery: Pick<WebhookDelivery, 'id' | 'webhookId' | 'cause'>) => Span | undefined;
 
 /** Resolves after `ms`; false if the service is stopping. */
 type Pause = (ms: number) => Promise<boolean>;
@@ -271,11 +269,7 @@ class Slots {
   readonly #webhooks = new Map<string, number>();
 
   /** @returns a function that frees the slot; `undefined` if no slot is free */
-  take({
-    id,
-    teamId,
-    failingSince,
-  }: Pick<Webhook, 'id' | 'teamId' | 'failingSince'>): (() => void) | undefined {
+  take({ id, teamId, failingSince }: Pick<Webhook, 'id' | 'teamId' | 'failingSince'>): (() => void) | undefined {
     const isFailing = failingSince !== null;
     const own = this.#webhooks.get(id) ?? 0;
     if (this.#all >= most.all || (this.#teams.get(teamId) ?? 0) >= most.team) return undefined;

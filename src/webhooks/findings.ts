@@ -79,11 +79,7 @@ export interface FoundForCleanup {
   }[];
   readonly total: number;
   readonly keptTotal: number;
-  readonly counts: {
-    readonly flags: number;
-    readonly undeclared: number;
-    readonly archivedButAsked: number;
-  };
+  readonly counts: { readonly flags: number; readonly undeclared: number; readonly archivedButAsked: number };
 }
 
 export type FindForCleanup = (

@@ -28,8 +28,7 @@ export function announcer(randomBytes: RandomBytes): Announce {
 export function enqueue(draft: Draft, event: WebhookEvent, deps: QueueDeps): number {
   const { type, teamId, at, withinMs = 0, data } = event;
   const wanting = [...draft.records('webhooks').values()].filter(
-    (webhook) =>
-      webhook.teamId === teamId && webhook.enabled && (webhook.events[type] ?? Infinity) <= at + withinMs,
+    (webhook) => webhook.teamId === teamId && webhook.enabled && (webhook.events[type] ?? Infinity) <= at + withinMs,
   );
   const news = wanting.filter((webhook) => isNews(draft, webhook, event, deps.now));
   for (const webhook of news) add(draft, webhook, { type, at, data }, deps);
@@ -107,11 +106,7 @@ export function webhookIn(key: string): string {
 }
 
 /** A delivery of a webhook. Its id contains its number. */
-export function findDelivery(
-  reader: Pick<Reader, 'get'>,
-  webhookId: string,
-  id: string,
-): WebhookDelivery | undefined {
+export function findDelivery(reader: Pick<Reader, 'get'>, webhookId: string, id: string): WebhookDelivery | undefined {
   const [, number] = /^msg_(\d{1,12})_/.exec(id) ?? [];
   if (number === undefined) return undefined;
   const found = reader.get('webhookDeliveries', deliveryKey(webhookId, Number(number)));
@@ -133,8 +128,7 @@ export function deliveriesOf(
 
 export function waitingOf(reader: Pick<Reader, 'records'>, webhookId: string): readonly string[] {
   const waiting: string[] = [];
-  for (const key of reader.records('webhookTurns').keys())
-    if (webhookIn(key) === webhookId) waiting.push(key);
+  for (const key of reader.records('webhookTurns').keys()) if (webhookIn(key) === webhookId) waiting.push(key);
   return waiting;
 }
 

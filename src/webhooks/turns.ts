@@ -27,10 +27,7 @@ export interface Claimed {
   readonly delivery: WebhookDelivery;
 }
 
-export function isFree(
-  turn: { due: number; lease: { node: string; until: number } | null },
-  by: Turn,
-): boolean {
+export function isFree(turn: { due: number; lease: { node: string; until: number } | null }, by: Turn): boolean {
   const { due, lease } = turn;
   if (due > by.now) return false;
   return lease === null || lease.until <= by.now || (by.alone && lease.node !== by.node);

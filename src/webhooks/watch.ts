@@ -94,10 +94,8 @@ export class Watch {
       const since = wanted.get(application.teamId);
       if (since === undefined) continue;
       const task = this.#taskFor(application, since, { isWhole, completeThrough });
-      await this.#attempt(
-        'scanning for events of an application failed',
-        { application: application.id },
-        () => this.#lookAt(application, task),
+      await this.#attempt('scanning for events of an application failed', { application: application.id }, () =>
+        this.#lookAt(application, task),
       );
       if (!(await pause(betweenApplicationsMs))) return;
     }
@@ -115,12 +113,7 @@ export class Watch {
     const found: [Application, FoundForCleanup][] = [];
     for (const application of ofTeam(directory.applications, teamId)) {
       const declared = [...directory.featuresOf(application.id).values()];
-      const task = {
-        environments: application.environments,
-        declared,
-        now: directory.clock.now(),
-        staleAfterMs,
-      };
+      const task = { environments: application.environments, declared, now: directory.clock.now(), staleAfterMs };
       found.push([application, await findForCleanup(task)]);
     }
     await directory.change((draft) => {
@@ -186,8 +179,7 @@ export class Watch {
       const marked = markIn(accountStore, mark);
       const step = candidate.stepFrom(marked);
       if (step !== undefined) news.push(candidate);
-      else if (settled !== undefined && marked?.verdict === candidate.verdict?.kind)
-        this.#settled.set(mark, settled);
+      else if (settled !== undefined && marked?.verdict === candidate.verdict?.kind) this.#settled.set(mark, settled);
       if (step === 'tell') told += 1;
       if (told === mostAtOnce || news.length === mostMarks) break;
     }
@@ -196,11 +188,7 @@ export class Watch {
   }
 
   /** Adds the reasons of changed verdicts, which were not computed for all features. */
-  async #explain(
-    application: Application,
-    task: WatchTask,
-    news: readonly Candidate[],
-  ): Promise<readonly Candidate[]> {
+  async #explain(application: Application, task: WatchTask, news: readonly Candidate[]): Promise<readonly Candidate[]> {
     const { accountStore, find, directory } = this.#deps;
     const isTold = ({ mark, stepFrom }: Candidate) => stepFrom(markIn(accountStore, mark)) === 'tell';
     const changed = news.filter((each) => each.verdict !== undefined && isTold(each));
@@ -306,12 +294,14 @@ function showApplication(
   return {
     application: { id: application.id, name: application.name },
     counts: { ...counts, canGo: total, cannotGoYet: keptTotal },
-    canGo: removable.slice(0, maxFlags).map(({ feature, kind, since, variant }) => ({
-      feature,
-      verdict: kind,
-      since,
-      variant,
-      owners: ownersOf(accounts, application, feature, declared.get(feature)).owners,
-    })),
+    canGo: removable
+      .slice(0, maxFlags)
+      .map(({ feature, kind, since, variant }) => ({
+        feature,
+        verdict: kind,
+        since,
+        variant,
+        owners: ownersOf(accounts, application, feature, declared.get(feature)).owners,
+      })),
   };
 }

@@ -190,11 +190,7 @@ export function targetOf({ id, name }: Pick<Webhook, 'id' | 'name'>): AuditEntry
 }
 
 /** The subscriptions after a change. New ones start now. */
-function eventsFrom(
-  types: readonly WebhookEventType[],
-  known: Webhook['events'],
-  now: number,
-): Webhook['events'] {
+function eventsFrom(types: readonly WebhookEventType[], known: Webhook['events'], now: number): Webhook['events'] {
   return Object.fromEntries(types.map((type) => [type, known[type] ?? now]));
 }
 
@@ -206,8 +202,5 @@ function checkSettings(
   checkName('a webhook', name);
   checkUrl(url, allowPrivate);
   if (events.length === 0 || new Set(events).size < events.length)
-    throw new ApiError(
-      'invalid_body',
-      'Cannot take events: must have at least one event, without duplicates',
-    );
+    throw new ApiError('invalid_body', 'Cannot take events: must have at least one event, without duplicates');
 }

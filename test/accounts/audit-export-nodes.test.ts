@@ -106,10 +106,7 @@ describe('the audit log of two nodes', () => {
     const before = numbersOf(one);
     expect(before.length).toBeGreaterThan(0);
     expect(before.length).toBeLessThan(all.length);
-    appendFileSync(
-      join(one.audit, readdirSync(one.audit).find((name) => name.endsWith('.ndjson'))!),
-      '{"id":"2',
-    );
+    appendFileSync(join(one.audit, readdirSync(one.audit).find((name) => name.endsWith('.ndjson'))!), '{"id":"2');
     expect(await numbersIn(other)).toEqual(all);
     await sweep(other);
     expect(numbersOf(other)).toEqual(all);

@@ -1,12 +1,4 @@
-import {
-  appendFileSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { AuditExport } from '../../src/accounts/audit-export.ts';
@@ -118,9 +110,7 @@ describe('the export', () => {
     appendFileSync(join(fixture.directory, 'audit-2026-03-01.ndjson'), left);
     await fixture.add(...sameDay);
     expect(await exportOnce(fixture)).toBe(3);
-    expect(filesOf(fixture.directory)).toEqual({
-      'audit-2026-03-01.ndjson': [first, ...sameDay].map(showEntry),
-    });
+    expect(filesOf(fixture.directory)).toEqual({ 'audit-2026-03-01.ndjson': [first, ...sameDay].map(showEntry) });
   });
 
   test('loses no entry of the second file after a crash between two files', async () => {
@@ -154,9 +144,7 @@ describe('the export', () => {
     await fixture.add(again);
     expect(await audit.run(fixture.store)).toBe(2);
     audit.close();
-    expect(filesOf(fixture.directory)['audit-2026-03-02.ndjson']).toEqual(
-      [second, instead, again].map(showEntry),
-    );
+    expect(filesOf(fixture.directory)['audit-2026-03-02.ndjson']).toEqual([second, instead, again].map(showEntry));
   });
 
   test('continues after retention has removed all exported entries', async () => {
@@ -207,15 +195,7 @@ describe('retention', () => {
       throw error;
     };
     clock.advance(3650 * dayMs);
-    await sweepRound({
-      accounts: store,
-      accountStore,
-      clock,
-      auditMs: 400 * dayMs,
-      exportAudit,
-      pause,
-      failed,
-    });
+    await sweepRound({ accounts: store, accountStore, clock, auditMs: 400 * dayMs, exportAudit, pause, failed });
     return [...store.audit.getRange({})].map(({ value }) => value.number);
   }
 

@@ -29,10 +29,7 @@ describe('a sign-in client', () => {
     expect(matchesHash(server.clientSecret ?? '', server.client.secretHash ?? '')).toBe(true);
     expect(server.client.clientId).toMatch(/^signin_[0-9a-f]{24}$/);
     const { clients } = reopen(fixture);
-    expect([app, server].map(({ client }) => clients.get(client.clientId))).toEqual([
-      app.client,
-      server.client,
-    ]);
+    expect([app, server].map(({ client }) => clients.get(client.clientId))).toEqual([app.client, server.client]);
   });
 
   test('belongs to its team, and only that team can delete it', async () => {
@@ -40,9 +37,7 @@ describe('a sign-in client', () => {
     const { client } = await create();
     const other = await createTeam(directory, 'Other');
     expect(ofTeam(directory.clients, other.id)).toEqual([]);
-    await expect(deleteClient(directory, other.id, client.clientId)).rejects.toThrow(
-      'no such sign-in client',
-    );
+    await expect(deleteClient(directory, other.id, client.clientId)).rejects.toThrow('no such sign-in client');
     await deleteClient(directory, team.id, client.clientId);
     expect(ofTeam(directory.clients, team.id)).toEqual([]);
   });

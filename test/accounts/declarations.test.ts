@@ -11,8 +11,7 @@ test('declarations belong to one application and survive a restart', async () =>
   const fixture = await openFixture();
   const { directory, application, team } = fixture;
   const other = await createApplication(directory, { name: 'Other', teamId: team.id });
-  for (const name of ['a', 'with space', '__proto__'])
-    await declareFeature(directory, application.id, { name });
+  for (const name of ['a', 'with space', '__proto__']) await declareFeature(directory, application.id, { name });
   await declareFeature(directory, other.id, { name: 'a' });
   await declareMetric(directory, application.id, 'a', { kind: 'gauge', unit: null });
   await deleteFeature(directory, application.id, 'a');

@@ -4,9 +4,7 @@ import { patchTeam } from '../../src/accounts/teams.ts';
 import { html } from '../../src/auth/browser/pages/html.ts';
 import { openFixture } from './fixture.ts';
 
-const directional = ['\u202a', '\u202e', '\u2066', '\u2069', '\u200e', '\u200f', '\u061c'].map((one) => [
-  one,
-]);
+const directional = ['\u202a', '\u202e', '\u2066', '\u2069', '\u200e', '\u200f', '\u061c'].map((one) => [one]);
 
 describe.each(directional)('a name with the character %j', (character) => {
   const name = `Shop${character}nimda`;

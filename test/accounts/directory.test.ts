@@ -247,18 +247,12 @@ test('an exceeded limit is reported with its number', async () => {
     createKey(directory, application.id, { type: 'Mobile' }),
   );
   await Promise.all(keys);
-  await expect(createKey(directory, application.id, { type: 'Mobile' })).rejects.toMatchObject({
-    code: 'plan_limit',
-  });
+  await expect(createKey(directory, application.id, { type: 'Mobile' })).rejects.toMatchObject({ code: 'plan_limit' });
 });
 
 test('an API key works until it is deleted, and only its own team can delete it', async () => {
   const { directory, team } = await openFixture();
-  const { apiKey, clientSecret } = await createApiKey(directory, {
-    teamId: team.id,
-    name: 'CI',
-    role: 'User',
-  });
+  const { apiKey, clientSecret } = await createApiKey(directory, { teamId: team.id, name: 'CI', role: 'User' });
   const { clientId } = apiKey;
   expect(verifyClient(directory, clientId, clientSecret, directory.clock.now())?.role).toBe('User');
   expect(verifyClient(directory, clientId, `${clientSecret}x`, directory.clock.now())).toBeUndefined();

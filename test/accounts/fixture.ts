@@ -68,9 +68,7 @@ export async function openFixture(): Promise<Fixture> {
 }
 
 /** The same, on a given account store. */
-export async function fixtureOn(
-  parts: Pick<Fixture, 'data' | 'store' | 'health' | 'accountStore'>,
-): Promise<Fixture> {
+export async function fixtureOn(parts: Pick<Fixture, 'data' | 'store' | 'health' | 'accountStore'>): Promise<Fixture> {
   const clock = testClock();
   const directory = openDirectory(parts.accountStore, { clock, randomBytes });
   const team = await createTeam(directory, 'Team');

@@ -23,8 +23,7 @@ async function open() {
   const { token, invitation } = newLink('invitation', noPasswordHash, sources);
   const wanted = { email: 'zoe@example.com', name: 'Zoe', role: 'User', teams: [team.id] } as const;
   const user = await createUser(directory, { ...wanted, passwordHash: noPasswordHash, invitation });
-  const redeem = (presented = token) =>
-    directory.change((draft) => redeemInvitation(draft, presented, clock.now()));
+  const redeem = (presented = token) => directory.change((draft) => redeemInvitation(draft, presented, clock.now()));
   return { ...fixture, user, token, redeem };
 }
 
@@ -46,10 +45,7 @@ describe('a link is over', () => {
       'after it is withdrawn',
       ({ directory, user, clock }) => directory.change((draft) => withdrawLink(draft, user, clock.now())),
     ],
-    [
-      'after another link is made',
-      ({ as, ada, user }) => as(ada, 'POST', `/users/${user.id}/reset-link`, {}),
-    ],
+    ['after another link is made', ({ as, ada, user }) => as(ada, 'POST', `/users/${user.id}/reset-link`, {})],
     [
       'after the e-mail address of the user changes',
       ({ as, ada, user }) => as(ada, 'PATCH', `/users/${user.id}`, { email: 'zoey@example.com' }),

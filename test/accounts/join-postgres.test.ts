@@ -115,9 +115,7 @@ describe('the directory of a node', () => {
   test('is refused without its spool', async () => {
     const { data, url } = await joined();
     rmSync(`${data}/spool`, { recursive: true });
-    await expect(joinPostgres(data, joining(url))).rejects.toThrow(
-      `Cannot open ${data}/spool/data.mdb: it is missing`,
-    );
+    await expect(joinPostgres(data, joining(url))).rejects.toThrow(`Cannot open ${data}/spool/data.mdb: it is missing`);
   });
 
   test('keeps its spool while accounts and usage are loaded again', async () => {
@@ -133,9 +131,7 @@ describe('a data directory is refused', () => {
   test('that belongs to a single machine', async () => {
     const data = temporaryDirectory();
     await prepareData(data, wanted);
-    await expect(joinPostgres(data, joining(await initialised()))).rejects.toThrow(
-      'flagmeter postgres adopt',
-    );
+    await expect(joinPostgres(data, joining(await initialised()))).rejects.toThrow('flagmeter postgres adopt');
     const store = (await openPrepared(data))!;
     expect(readCopyState(store.lmdb)).toBeUndefined();
     await store.lmdb.close();

@@ -5,12 +5,7 @@ import type { Write } from '../../src/accounts/store/account-store.ts';
 import type { Application, ApplicationKey } from '../../src/storage/lmdb/records.ts';
 
 const application = { id: 'app_1', allowedOrigins: [], environments: [] } as unknown as Application;
-const key = {
-  applicationId: 'app_1',
-  hash: 'hash',
-  text: 'fm_fe_text',
-  number: 1,
-} as unknown as ApplicationKey;
+const key = { applicationId: 'app_1', hash: 'hash', text: 'fm_fe_text', number: 1 } as unknown as ApplicationKey;
 const opened: Write = { table: 'applications', key: 'app_1', value: application };
 const made: Write = { table: 'applicationKeys', key: 'hash', value: key };
 const revoked: Write = { table: 'applicationKeys', key: 'hash', value: undefined };

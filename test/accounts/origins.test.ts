@@ -137,10 +137,7 @@ describe('an origin', () => {
   test('is compared by scheme, host and port, as in the URL standard', () => {
     fc.assert(
       fc.property(origin, origin, (a, b) => {
-        const [one, other] = [a, b].map(({ scheme, name, at }) => `${scheme}://${name}${at}`) as [
-          string,
-          string,
-        ];
+        const [one, other] = [a, b].map(({ scheme, name, at }) => `${scheme}://${name}${at}`) as [string, string];
         expect(originMatcher([one])(other)).toBe(new URL(one).origin === new URL(other).origin);
       }),
     );

@@ -20,13 +20,7 @@ test('prepares a store with credentials that work', async () => {
   expect(isPrepared(store)).toBe(false);
   const made = await prepareStore(store, wanted);
   expect(isPrepared(store)).toBe(true);
-  expect(Object.keys(made).sort()).toEqual([
-    'adminEmail',
-    'adminPassword',
-    'clientId',
-    'clientSecret',
-    'teamId',
-  ]);
+  expect(Object.keys(made).sort()).toEqual(['adminEmail', 'adminPassword', 'clientId', 'clientSecret', 'teamId']);
 
   const directory = openDirectory(new EmbeddedAccountStore(store, testHealth()), wanted);
   const [user] = directory.users.values();

@@ -35,15 +35,10 @@ describe('a name that resembles the name of the service', () => {
 
   test('is recognised within any text and in any case', () => {
     fc.assert(
-      fc.property(
-        fc.string({ unit: 'grapheme' }),
-        fc.string(),
-        fc.array(fc.boolean()),
-        (before, after, upper) => {
-          const ours = Array.from('flagmeter', (c, at) => (upper[at] ? c.toUpperCase() : c)).join('');
-          expect(resemblesOurs(`${before} ${ours} ${after}`)).toBe(true);
-        },
-      ),
+      fc.property(fc.string({ unit: 'grapheme' }), fc.string(), fc.array(fc.boolean()), (before, after, upper) => {
+        const ours = Array.from('flagmeter', (c, at) => (upper[at] ? c.toUpperCase() : c)).join('');
+        expect(resemblesOurs(`${before} ${ours} ${after}`)).toBe(true);
+      }),
     );
   });
 });

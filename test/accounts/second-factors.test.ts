@@ -1,25 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
 import { expect, test } from 'vitest';
-import {
-  addTotp,
-  loadTotps,
-  removeSecondFactors,
-  secondFactorsOf,
-} from '../../src/accounts/second-factors.ts';
+import { addTotp, loadTotps, removeSecondFactors, secondFactorsOf } from '../../src/accounts/second-factors.ts';
 import { createUser, deleteUser } from '../../src/accounts/users.ts';
 import { openFixture } from './fixture.ts';
 
 /** A user with an authenticator app. */
 async function enrolled() {
   const { directory, accountStore, team, clock } = await openFixture();
-  const wanted = {
-    email: 'ada@example.com',
-    name: 'Ada',
-    role: 'User',
-    teams: [team.id],
-    passwordHash: '',
-  } as const;
+  const wanted = { email: 'ada@example.com', name: 'Ada', role: 'User', teams: [team.id], passwordHash: '' } as const;
   const { id } = await createUser(directory, wanted);
   const totps = await loadTotps(randomBytes);
   const secret = totps.newSecret();

@@ -1,14 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { hashPassword, isPassword, newPassword, verifyPassword } from '../../src/accounts/passwords.ts';
-import {
-  hashSecret,
-  keyPrefix,
-  matchesHash,
-  newClientSecret,
-  newId,
-  newKeyText,
-} from '../../src/accounts/secrets.ts';
+import { hashSecret, keyPrefix, matchesHash, newClientSecret, newId, newKeyText } from '../../src/accounts/secrets.ts';
 
 test('keys, ids and secrets show their kind and never repeat', () => {
   expect(newKeyText('Frontend', randomBytes)).toMatch(/^fm_fe_[0-9a-f]{40}$/);

@@ -6,8 +6,7 @@ import { loadTotps } from '../../src/accounts/second-factors.ts';
 
 const totps = await loadTotps(randomBytes);
 const periodMs = 30_000;
-const codeAt = (secret: string, timestamp: number) =>
-  TOTP.generate({ secret: Secret.fromBase32(secret), timestamp });
+const codeAt = (secret: string, timestamp: number) => TOTP.generate({ secret: Secret.fromBase32(secret), timestamp });
 
 describe('a time-based one-time password', () => {
   // RFC 6238, appendix B: SHA-1, the last six digits.
@@ -28,9 +27,7 @@ describe('a time-based one-time password', () => {
       fc.property(fc.integer({ min: 0, max: 2 ** 42 }), fc.integer({ min: -4, max: 4 }), (now, offset) => {
         const then = now + offset * periodMs;
         fc.pre(then >= 0);
-        const steps = [-1, 0, 1].filter(
-          (step) => codeAt(secret, now + step * periodMs) === codeAt(secret, then),
-        );
+        const steps = [-1, 0, 1].filter((step) => codeAt(secret, now + step * periodMs) === codeAt(secret, then));
         expect(totps.stepOf(secret, codeAt(secret, then), now) !== undefined).toBe(steps.length > 0);
         if (Math.abs(offset) <= 1) expect(steps).toContain(offset);
       }),

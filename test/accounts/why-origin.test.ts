@@ -28,11 +28,7 @@ describe('the explanation of a rejected origin', () => {
     [shop, 'https://shop.example, https://other.example', /several origins/],
     [shop, 'null', /send null/],
     [[], 'https://a.example, https://b.example', /several origins/],
-    [
-      ['https://*.shop.example'],
-      'https://shop.example',
-      /not shop\.example itself: add https:\/\/shop\.example/,
-    ],
+    [['https://*.shop.example'], 'https://shop.example', /not shop\.example itself: add https:\/\/shop\.example/],
     [['https://shop.example'], 'https://www.shop.example', /https:\/\/\*\.shop\.example allows them/],
     [['https://bad pattern'], 'https://shop.example', /None of the 1/],
     [['capacitor://localhost'], 'ionic://localhost', /with capacitor:\/\//],

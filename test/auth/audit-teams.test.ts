@@ -17,23 +17,14 @@ async function open() {
   const teams = [other.id, team.id];
   const email = 'ada@example.com';
   const user = await createUser(directory, { email, name: 'Ada', role: 'User', teams, passwordHash });
-  const passwords = {
-    checkRoom: () => {},
-    hash: cheapHash,
-    verify: verifyPassword,
-    close: async () => {},
-  };
+  const passwords = { checkRoom: () => {}, hash: cheapHash, verify: verifyPassword, close: async () => {} };
   const client = {
     ...{ clientId: 'c', number: 1, teamId: null, name: 'C', redirectUris: [] },
     ...{ secretHash: null, createdAt: 0 },
   };
   const browser = { id: 'id', mark: 'mark' };
   const enter = (password: string) =>
-    signIn(
-      { ...settings, passwords },
-      { email, password, address: '192.0.2.1', browser, userAgent: '' },
-      client,
-    );
+    signIn({ ...settings, passwords }, { email, password, address: '192.0.2.1', browser, userAgent: '' }, client);
   return { directory, store, user, teams, enter };
 }
 

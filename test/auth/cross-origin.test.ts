@@ -51,18 +51,12 @@ describe('a page at a redirect URI of a public client', () => {
       code: signedIn.location?.searchParams.get('code') ?? '',
     });
     const ask = () =>
-      fetch(`${origin}/connect/token`, {
-        method: 'POST',
-        headers: { 'content-type': form, origin: page },
-        body,
-      });
+      fetch(`${origin}/connect/token`, { method: 'POST', headers: { 'content-type': form, origin: page }, body });
     const answers = [await ask(), await ask()];
     expect(answers.map(({ status }) => status)).toEqual([200, 400]);
     const { access_token: own } = (await answers[0]!.json()) as { access_token: string };
     for (const authorization of [`Bearer ${own}`, 'Bearer x'])
-      answers.push(
-        await fetch(`${origin}/api/v2/applications/none`, { headers: { origin: page, authorization } }),
-      );
+      answers.push(await fetch(`${origin}/api/v2/applications/none`, { headers: { origin: page, authorization } }));
     expect(answers.slice(2).map(({ status }) => status)).toEqual([401, 401]);
     for (const { headers } of answers) {
       expect(headers.get('access-control-allow-origin')).toBe(page);
@@ -80,13 +74,10 @@ describe('a page at a redirect URI of a public client', () => {
     for (const answer of answers) expect(answer.headers.get('access-control-allow-origin')).toBe(page);
   });
 
-  test.each(['http://127.0.0.1', 'http://127.0.0.1:5173'])(
-    'may be on the user’s own machine: %s',
-    async (from) => {
-      const { headers } = await preflight('/connect/token', from, 'POST');
-      expect(headers.get('access-control-allow-origin')).toBe(from);
-    },
-  );
+  test.each(['http://127.0.0.1', 'http://127.0.0.1:5173'])('may be on the user’s own machine: %s', async (from) => {
+    const { headers } = await preflight('/connect/token', from, 'POST');
+    expect(headers.get('access-control-allow-origin')).toBe(from);
+  });
 
   test('may be the console', async () => {
     const { headers } = await preflight('/connect/token', origin, 'POST');
@@ -99,9 +90,7 @@ describe('a page at a redirect URI of a public client', () => {
     const path = `/api/v2/teams/${credentials.teamId}/clients`;
     const { clientId } = (await manage(http, access, 'POST', path, 201, wanted)) as { clientId: string };
     const allowed = async () =>
-      (await preflight('/connect/token', 'https://gone.example', 'POST')).headers.get(
-        'access-control-allow-origin',
-      );
+      (await preflight('/connect/token', 'https://gone.example', 'POST')).headers.get('access-control-allow-origin');
     expect(await allowed()).toBe('https://gone.example');
     await manage(http, access, 'DELETE', `${path}/${clientId}`, 204);
     expect(await allowed()).toBeNull();
@@ -147,10 +136,7 @@ test("an application's allowed origins are stored without a trailing slash", asy
   const { http } = fixture.service;
   const allowedOrigins = ['https://shop.example/', 'http://localhost:*/', 'null'];
   const kept = { allowedOrigins: ['https://shop.example', 'http://localhost:*', 'null'] };
-  const made = (await manage(http, access, 'POST', '/api/v2/applications', 201, {
-    name: 'S',
-    allowedOrigins,
-  })) as {
+  const made = (await manage(http, access, 'POST', '/api/v2/applications', 201, { name: 'S', allowedOrigins })) as {
     id: string;
   };
   expect(made).toMatchObject(kept);

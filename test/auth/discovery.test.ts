@@ -9,43 +9,33 @@ import { algorithms, openForgery } from './forgery.ts';
 
 const forgeries = await Promise.all(algorithms.map(openForgery));
 
-test.each(forgeries)(
-  'the document lists every endpoint and supported feature with $alg',
-  async ({ alg, settings }) => {
-    const dispatch = createRouter(bind(discoveryEndpoints, { ...settings, serviceScope: 'flags' }));
-    const answer = await send(dispatch, '/.well-known/openid-configuration');
-    expect(answer.status).toBe(200);
-    expect(answer.headers).toMatchObject({
-      'content-type': 'application/json',
-      'access-control-allow-origin': '*',
-    });
-    expect(answer.json).toMatchObject({
-      issuer: 'https://auth.example',
-      token_endpoint: 'https://auth.example/connect/token',
-      jwks_uri: 'https://auth.example/.well-known/jwks.json',
-      scopes_supported: ['openid', 'email', 'flags'],
-      response_types_supported: ['code'],
-      code_challenge_methods_supported: ['S256'],
-      id_token_signing_alg_values_supported: [alg],
-      request_uri_parameter_supported: false,
-    });
-    for (const [name, value] of Object.entries(answer.json)) {
-      if (/_endpoint$|_uri$/.test(name)) expect(value).toMatch(/^https:\/\/auth\.example\/[\w./-]+$/);
-    }
-    expect(await send(dispatch, '/.well-known/oauth-authorization-server')).toEqual(answer);
-  },
-);
+test.each(forgeries)('the document lists every endpoint and supported feature with $alg', async ({ alg, settings }) => {
+  const dispatch = createRouter(bind(discoveryEndpoints, { ...settings, serviceScope: 'flags' }));
+  const answer = await send(dispatch, '/.well-known/openid-configuration');
+  expect(answer.status).toBe(200);
+  expect(answer.headers).toMatchObject({ 'content-type': 'application/json', 'access-control-allow-origin': '*' });
+  expect(answer.json).toMatchObject({
+    issuer: 'https://auth.example',
+    token_endpoint: 'https://auth.example/connect/token',
+    jwks_uri: 'https://auth.example/.well-known/jwks.json',
+    scopes_supported: ['openid', 'email', 'flags'],
+    response_types_supported: ['code'],
+    code_challenge_methods_supported: ['S256'],
+    id_token_signing_alg_values_supported: [alg],
+    request_uri_parameter_supported: false,
+  });
+  for (const [name, value] of Object.entries(answer.json)) {
+    if (/_endpoint$|_uri$/.test(name)) expect(value).toMatch(/^https:\/\/auth\.example\/[\w./-]+$/);
+  }
+  expect(await send(dispatch, '/.well-known/oauth-authorization-server')).toEqual(answer);
+});
 
 test('the document of an issuer with a path is served at both locations', async () => {
   const [{ settings }] = forgeries as [(typeof forgeries)[0]];
   const issuer = 'https://example.com/auth';
   const deps = { ...settings, issuer, serviceScope: 'flags' };
   const dispatch = createRouter([...bind(discoveryEndpoints, deps), ...discoveryOfPath(deps)]);
-  for (const path of [
-    'openid-configuration',
-    'oauth-authorization-server',
-    'oauth-authorization-server/auth',
-  ]) {
+  for (const path of ['openid-configuration', 'oauth-authorization-server', 'oauth-authorization-server/auth']) {
     const { status, json } = await send(dispatch, `/.well-known/${path}`);
     expect([status, json.issuer, json.token_endpoint]).toEqual([200, issuer, `${issuer}/connect/token`]);
   }
@@ -55,10 +45,7 @@ test('the JWKS verifies the tokens of each algorithm, and contains only public p
   const keys = openSigningKeys(forgeries.map(({ key }) => key));
   const dispatch = createRouter(bind([jwksEndpoint], { keys }));
   const { json, headers } = await send(dispatch, '/.well-known/jwks.json');
-  expect(headers).toMatchObject({
-    'access-control-allow-origin': '*',
-    'cache-control': 'public, max-age=60',
-  });
+  expect(headers).toMatchObject({ 'access-control-allow-origin': '*', 'cache-control': 'public, max-age=60' });
   const members: Record<string, string[]> = {
     ES256: ['kty', 'crv', 'x', 'y'],
     RS256: ['kty', 'n', 'e'],

@@ -2,13 +2,7 @@ import { decodeJwt } from 'jose';
 import { describe, expect, test } from 'vitest';
 import { createUser } from '../../src/accounts/users.ts';
 import { issueIdToken } from '../../src/auth/oauth/tokens.ts';
-import {
-  browse,
-  openSessionFixture,
-  redirectUri,
-  type SessionFixture,
-  type Tokens,
-} from './session-fixture.ts';
+import { browse, openSessionFixture, redirectUri, type SessionFixture, type Tokens } from './session-fixture.ts';
 
 const path = '/connect/endsession';
 
@@ -27,14 +21,9 @@ function query(parameters: Record<string, string>): string {
 }
 
 /** Which access tokens are still valid. */
-async function good(
-  { call }: Pick<SessionFixture, 'call'>,
-  tokens: Record<string, Tokens>,
-): Promise<string[]> {
+async function good({ call }: Pick<SessionFixture, 'call'>, tokens: Record<string, Tokens>): Promise<string[]> {
   const found = await Promise.all(
-    Object.entries(tokens).map(async ([name, { access_token }]) =>
-      (await call(access_token)) === 200 ? name : '',
-    ),
+    Object.entries(tokens).map(async ([name, { access_token }]) => ((await call(access_token)) === 200 ? name : '')),
   );
   return found.filter((name) => name !== '');
 }
@@ -90,9 +79,7 @@ describe('with an ID token', () => {
   test('that has expired, the user is signed out', async () => {
     const { issued, clock, refresh, ...fixture } = await openSignedIn();
     clock.advance(5 * 24 * 3_600_000);
-    expect(await browse(fixture, query({ id_token_hint: issued.shop.id_token }))).toMatchObject({
-      status: 200,
-    });
+    expect(await browse(fixture, query({ id_token_hint: issued.shop.id_token }))).toMatchObject({ status: 200 });
     expect(await refresh(issued.app.refresh_token)).toMatchObject({ status: 400 });
     expect(await refresh(issued.elsewhere.refresh_token)).toMatchObject({ status: 200 });
   });
@@ -108,9 +95,7 @@ describe('with an ID token', () => {
     });
     const [own, foreign] = [await signIn(), await signIn(bob)];
     for (const { cookie } of [own, foreign])
-      await browse(fixture, query({ id_token_hint: issued.shop.id_token }), {
-        headers: { cookie },
-      });
+      await browse(fixture, query({ id_token_hint: issued.shop.id_token }), { headers: { cookie } });
     expect(store.signIns.get(own.key)).toBeUndefined();
     expect(store.signIns.get(foreign.key)).toBeDefined();
   });
@@ -118,10 +103,7 @@ describe('with an ID token', () => {
   test.each<[string, (tokens: Tokens) => Record<string, string>]>([
     ['that is malformed', () => ({ id_token_hint: 'a.b.c' })],
     ['that is an access token', ({ access_token }) => ({ id_token_hint: access_token })],
-    [
-      'whose signature is wrong',
-      ({ id_token }) => ({ id_token_hint: `${id_token.slice(0, -86)}${'A'.repeat(86)}` }),
-    ],
+    ['whose signature is wrong', ({ id_token }) => ({ id_token_hint: `${id_token.slice(0, -86)}${'A'.repeat(86)}` })],
     ['of another client', ({ id_token }) => ({ id_token_hint: id_token, client_id: 'flagmeter-cli' })],
   ])('%s nothing ends', async (_, parametersOf) => {
     const { issued, ...fixture } = await openSignedIn();
@@ -152,9 +134,7 @@ describe('with an access token', () => {
   test.each(['GET', 'POST'])('%s ends its sign-in', async (method) => {
     const { issued, store, browser, ...fixture } = await openSignedIn();
     const headers = { authorization: `Bearer ${issued.app.access_token}` };
-    expect(await browse(fixture, path, { method, headers })).toMatchObject({
-      status: 204,
-    });
+    expect(await browse(fixture, path, { method, headers })).toMatchObject({ status: 204 });
     expect(await good(fixture, issued)).toEqual(['elsewhere']);
     expect(store.signIns.get(browser.key)).toBeUndefined();
   });
@@ -162,9 +142,7 @@ describe('with an access token', () => {
   test('one of many concurrent requests ends it, with one audit log entry', async () => {
     const { issued, ...fixture } = await openSignedIn();
     const headers = { authorization: `Bearer ${issued.app.access_token}` };
-    const replies = await Promise.all(
-      [1, 2, 3].map(() => browse(fixture, path, { method: 'POST', headers })),
-    );
+    const replies = await Promise.all([1, 2, 3].map(() => browse(fixture, path, { method: 'POST', headers })));
     expect(replies.map(({ status }) => status).sort()).toEqual([204, 401, 401]);
     expect(fixture.audited('session.ended')).toHaveLength(1);
   });
@@ -184,10 +162,7 @@ describe('with an access token', () => {
     const { browser, store, ...fixture } = await openSignedIn();
     const headers = { authorization: `Bearer ${token}`, cookie: browser.cookie };
     const reply = await browse(fixture, path, { method: 'POST', headers });
-    expect(reply).toMatchObject({
-      status: 401,
-      headers: { 'www-authenticate': 'Bearer error="invalid_token"' },
-    });
+    expect(reply).toMatchObject({ status: 401, headers: { 'www-authenticate': 'Bearer error="invalid_token"' } });
     expect(store.signIns.get(browser.key)).toBeDefined();
   });
 });
@@ -211,10 +186,7 @@ describe('with the cookie of a browser alone', () => {
       'sec-fetch-site': 'same-origin',
     };
     const back = { client_id: fixture.shop.client.clientId, post_logout_redirect_uri: redirectUri };
-    const reply = await browse(fixture, query(back), {
-      method: 'POST',
-      headers,
-    });
+    const reply = await browse(fixture, query(back), { method: 'POST', headers });
     expect(reply).toMatchObject({ status: 303, headers: { location: expect.stringContaining(redirectUri) } });
     expect(await good(fixture, issued)).toEqual(['elsewhere']);
     expect(store.signIns.get(browser.key)).toBeUndefined();

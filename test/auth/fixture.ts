@@ -29,10 +29,7 @@ export interface RequestDeps {
 }
 
 /** A request as an HTTP engine passes it on. */
-export function requestOf(
-  target: string,
-  { method = 'GET', headers = {}, body = '' }: RequestDeps = {},
-): Request {
+export function requestOf(target: string, { method = 'GET', headers = {}, body = '' }: RequestDeps = {}): Request {
   const [path = '', query = ''] = target.split('?');
   const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
   return {
@@ -63,9 +60,7 @@ export async function send(dispatch: Dispatch, target: string, parts?: RequestDe
   const { status, headers = {} } = reply;
   const text = await textOf(reply);
   const isJson =
-    text !== '' &&
-    (headers['content-type'] ?? 'json').includes('json') &&
-    !headers['content-type']?.includes('ndjson');
+    text !== '' && (headers['content-type'] ?? 'json').includes('json') && !headers['content-type']?.includes('ndjson');
   return { status, headers, text, json: isJson ? JSON.parse(text) : undefined };
 }
 

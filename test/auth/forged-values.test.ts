@@ -37,11 +37,7 @@ async function signedIn(): Promise<CookieBrowser> {
   return browser;
 }
 
-const ownPage = {
-  'flagmeter-console': '1',
-  'sec-fetch-site': 'same-origin',
-  'content-type': 'application/json',
-};
+const ownPage = { 'flagmeter-console': '1', 'sec-fetch-site': 'same-origin', 'content-type': 'application/json' };
 
 /** Makes an API key, which needs a recent sign-in. */
 async function makeKey(browser: CookieBrowser): Promise<number> {
@@ -101,18 +97,15 @@ describe('a forged cookie', () => {
     startedAt: () => sso.clock.now() - 1,
   };
 
-  it.each(Object.entries(fields))(
-    'is refused by the callback if it changes the attempt: %s',
-    async (name, value) => {
-      const browser = new CookieBrowser();
-      const callback = await sso.begin(browser, { max_age: '900' });
-      const before = sso.provider.requested.length;
-      const forged = typeof value === 'function' ? value() : value;
-      browser.forge('flagmeter-sso', withCode({ [name]: forged }));
-      expect(await sso.finish(browser, callback)).toMatchObject({ code: null, status: 400 });
-      expect(sso.provider.requested).toHaveLength(before);
-    },
-  );
+  it.each(Object.entries(fields))('is refused by the callback if it changes the attempt: %s', async (name, value) => {
+    const browser = new CookieBrowser();
+    const callback = await sso.begin(browser, { max_age: '900' });
+    const before = sso.provider.requested.length;
+    const forged = typeof value === 'function' ? value() : value;
+    browser.forge('flagmeter-sso', withCode({ [name]: forged }));
+    expect(await sso.finish(browser, callback)).toMatchObject({ code: null, status: 400 });
+    expect(sso.provider.requested).toHaveLength(before);
+  });
 
   it('is refused by the callback if the attempt belongs to another browser', async () => {
     const [attacker, victim] = [new CookieBrowser(), await signedIn()];

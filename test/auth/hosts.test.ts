@@ -45,18 +45,8 @@ describe('the metrics host does not accept credentials of the management API', (
       404,
       'unknown_key',
     ],
-    [
-      'as the key of a usage report',
-      (appKey) => post('/api/usage/stats', { ...report(), appKey }),
-      404,
-      'unknown_key',
-    ],
-    [
-      'as the key of a metrics report',
-      (appKey) => post('/api/metrics', { ...report(), appKey }),
-      404,
-      'unknown_key',
-    ],
+    ['as the key of a usage report', (appKey) => post('/api/usage/stats', { ...report(), appKey }), 404, 'unknown_key'],
+    ['as the key of a metrics report', (appKey) => post('/api/metrics', { ...report(), appKey }), 404, 'unknown_key'],
     [
       'as the key of a mint',
       (key) => post('/api/frontend/identities', { identity: 'ada' }, { authorization: key }),
@@ -92,11 +82,7 @@ describe('the management API does not accept credentials of the metrics host', (
     '%s',
     async (name) => {
       const text = credentials[name]!;
-      for (const authorization of [
-        `Bearer ${text}`,
-        text,
-        `Basic ${Buffer.from(`x:${text}`).toString('base64')}`,
-      ]) {
+      for (const authorization of [`Bearer ${text}`, text, `Basic ${Buffer.from(`x:${text}`).toString('base64')}`]) {
         for (const path of ['/api/v2/applications', '/connect/userinfo']) {
           const answer = await fetch(`http://${service.http}${path}`, { headers: { authorization } });
           expect([path, answer.status]).toEqual([path, 401]);
@@ -105,9 +91,7 @@ describe('the management API does not accept credentials of the metrics host', (
       }
       const form = { grant_type: 'client_credentials', client_id: text, client_secret: text };
       const body = new URLSearchParams({ ...form, scope: 'openid flagmeter' });
-      expect((await fetch(`http://${service.http}/connect/token`, { method: 'POST', body })).status).toBe(
-        401,
-      );
+      expect((await fetch(`http://${service.http}/connect/token`, { method: 'POST', body })).status).toBe(401);
     },
   );
 });

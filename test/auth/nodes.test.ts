@@ -8,12 +8,7 @@ import { readPublicKeys } from '../../src/accounts/public-keys.ts';
 import { acceptCode, addTotp, loadTotps } from '../../src/accounts/second-factors.ts';
 import { storedKeys } from '../../src/accounts/signing-keys.ts';
 import { planAfterLoss } from '../../src/auth/after-loss.ts';
-import {
-  countAttempt,
-  forgetFailures,
-  forgiveAttempt,
-  sweepThrottles,
-} from '../../src/auth/factors/login-throttle.ts';
+import { countAttempt, forgetFailures, forgiveAttempt, sweepThrottles } from '../../src/auth/factors/login-throttle.ts';
 import { assertionType } from '../../src/auth/oauth/client-assertion.ts';
 import { DeviceCodes } from '../../src/auth/oauth/device-codes.ts';
 import { openKeyRing } from '../../src/auth/oauth/key-ring.ts';
@@ -131,11 +126,7 @@ describe('on two nodes', () => {
     const [at, there] = [one, other].map(
       ({ accountStore, clock }) => new DeviceCodes({ accountStore, clock, randomBytes }),
     ) as [DeviceCodes, DeviceCodes];
-    const { userCode, deviceCode } = await at.begin({
-      clientId: 'cli',
-      scope: 'openid',
-      address: '192.0.2.1',
-    });
+    const { userCode, deviceCode } = await at.begin({ clientId: 'cli', scope: 'openid', address: '192.0.2.1' });
     await other.accountStore.current();
     const waiting = there.find(userCode)!;
     const allowance = { userId: one.user.id, signIn: 'key', authTime: 1, scope: 'openid' };

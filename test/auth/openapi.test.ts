@@ -42,10 +42,7 @@ describe('the document of the auth host', () => {
 });
 
 describe('a departure from the document is detected:', () => {
-  const answer = {
-    status: 200,
-    headers: { 'content-type': 'application/json', 'cache-control': 'no-store' },
-  };
+  const answer = { status: 200, headers: { 'content-type': 'application/json', 'cache-control': 'no-store' } };
 
   test.each([
     ['a missing field', { ...answer, text: '{"device_code":"x"}' }],

@@ -151,10 +151,7 @@ function withSessions(fixture: AuthFixture, user: User, shop: NewClient, app: Ne
   };
 }
 
-function grantOf(
-  { client }: NewClient,
-  { id }: User,
-): Omit<AuthorizationCode, 'signIn' | 'expiresAt' | 'session'> {
+function grantOf({ client }: NewClient, { id }: User): Omit<AuthorizationCode, 'signIn' | 'expiresAt' | 'session'> {
   return {
     clientId: client.clientId,
     redirectUri,

@@ -72,13 +72,7 @@ async function prepareData(data: string, clock: TestClock) {
   const store = openAccountTables(data);
   const admin = { email: 'Ada@Example.com', password: 'the analytical engine' };
   const outsider = { email: 'outsider@example.com', password: 'correct horse battery' };
-  const wanted = {
-    adminEmail: admin.email,
-    adminPassword: admin.password,
-    clock,
-    randomBytes,
-    hash: cheapHash,
-  };
+  const wanted = { adminEmail: admin.email, adminPassword: admin.password, clock, randomBytes, hash: cheapHash };
   const credentials = await prepareStore(store, wanted);
   const directory = openDirectory(new EmbeddedAccountStore(store, testHealth()), { clock, randomBytes });
   const { id } = await createTeam(directory, 'Others');
@@ -120,8 +114,7 @@ function fixtureOf(base: Base, options: LocalOptions): SignInFixture {
     },
     async audit() {
       const access = await token(http, credentials);
-      return ((await manage(http, access, 'GET', '/api/v2/audit?limit=200', 200)) as { items: AuditLine[] })
-        .items;
+      return ((await manage(http, access, 'GET', '/api/v2/audit?limit=200', 200)) as { items: AuditLine[] }).items;
     },
     async changePassword(password) {
       const access = await token(http, credentials);
@@ -138,10 +131,7 @@ function fixtureOf(base: Base, options: LocalOptions): SignInFixture {
     },
     async restart() {
       await service.stop();
-      return fixtureOf(
-        { ...base, service: await startLocal({ ...options, clock, data, credentials }) },
-        options,
-      );
+      return fixtureOf({ ...base, service: await startLocal({ ...options, clock, data, credentials }) }, options);
     },
   };
 }

@@ -67,9 +67,7 @@ describe('a sweep removes', () => {
     const fixture = await openSessionFixture();
     await fixture.tokens();
     await fixture.tokens({}, fixture.app);
-    await fixture.directory.change((draft) =>
-      draft.put('users', fixture.user.id, { ...fixture.user, teams: [] }),
-    );
+    await fixture.directory.change((draft) => draft.put('users', fixture.user.id, { ...fixture.user, teams: [] }));
     await sweep(fixture);
     expect(counts(fixture)).toMatchObject({ sessions: 2, signIns: 2 });
     await fixture.directory.change((draft) => draft.remove('users', fixture.user.id));
@@ -113,10 +111,7 @@ describe('a sweep removes', () => {
   test('expired sign-ins and login throttles', async () => {
     const fixture = await openSessionFixture();
     await fixture.signIn();
-    fixture.store.loginThrottles.putSync(`account.${'0'.repeat(64)}`, {
-      failures: 1,
-      lastAt: fixture.clock.now(),
-    });
+    fixture.store.loginThrottles.putSync(`account.${'0'.repeat(64)}`, { failures: 1, lastAt: fixture.clock.now() });
     await sweep(fixture);
     expect(counts(fixture)).toMatchObject({ signIns: 1, loginThrottles: 1 });
     fixture.clock.advance(8 * dayMs);
@@ -133,14 +128,7 @@ function audit({ store, clock }: SessionFixture, days: number): void {
     for (let number = 0; number < days; number += 1) {
       const actor = { type: 'system', id: 'x', name: 'x', address: '' } as const;
       const target = { type: 'team', id: 'x', name: 'x' };
-      const entry = {
-        number,
-        at: first + number * dayMs,
-        actor,
-        action: 'team.changed',
-        teamId: null,
-        target,
-      };
+      const entry = { number, at: first + number * dayMs, actor, action: 'team.changed', teamId: null, target };
       store.audit.putSync(auditKey(number), entry);
     }
   });

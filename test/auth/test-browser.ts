@@ -62,8 +62,7 @@ export class TestBrowser {
       status: statusCode,
       headers,
       html,
-      location:
-        headers.location === undefined ? undefined : new URL(headers.location, this.#origin + this.#target),
+      location: headers.location === undefined ? undefined : new URL(headers.location, this.#origin + this.#target),
       error: /<p class="error"[^>]*>([^<]*)</.exec(html)?.[1] ?? '',
     };
   }

@@ -55,8 +55,7 @@ describe('the benchmarks', () => {
     ['larger machines', 'model'],
     ['numbers of front-end threads', 'threads'],
   ])('measure %s', async (_, name) => {
-    for (const [figure, value] of Object.entries(await result(name)))
-      expect(value, figure).toBeGreaterThan(0);
+    for (const [figure, value] of Object.entries(await result(name))) expect(value, figure).toBeGreaterThan(0);
   });
 
   it('measure the data that nodes ship to PostgreSQL', async () => {
@@ -242,10 +241,7 @@ describe('the benchmarks', () => {
   });
 
   it('measure the disk writes of a packet', async () => {
-    const { runs, growth } = (await result('wear')) as unknown as {
-      runs: Record<string, unknown>[];
-      growth: object;
-    };
+    const { runs, growth } = (await result('wear')) as unknown as { runs: Record<string, unknown>[]; growth: object };
     expect(growth).toEqual({ series: 210, minutesMb: expect.any(Number), dayMb: expect.any(Number) });
     expect(runs.map(({ kind, offered }) => [kind, offered])).toEqual([
       ['plain', 100],
@@ -277,8 +273,7 @@ describe('the command line of the benchmarks', () => {
   it('lists every benchmark', async () => {
     const { code, stdout } = await bench('help');
     expect(code).toBe(0);
-    const names =
-      'ingest grpc mint noisy-neighbour overload token verify start scrape memory pages journal wear micro';
+    const names = 'ingest grpc mint noisy-neighbour overload token verify start scrape memory pages journal wear micro';
     for (const name of names.split(' ')) expect(stdout).toContain(`\n  ${name} `);
   });
 

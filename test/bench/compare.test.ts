@@ -30,36 +30,20 @@ function script(text: string): string {
 }
 
 function row(fields: Partial<Row>): Row {
-  return {
-    group: 'token',
-    name: 'tokens/s',
-    better: 'more',
-    tolerance: 0.05,
-    previous: [],
-    current: [],
-    ...fields,
-  };
+  return { group: 'token', name: 'tokens/s', better: 'more', tolerance: 0.05, previous: [], current: [], ...fields };
 }
 
 const steady = [100, 101, 102, 103, 104];
 
 describe('the verdict of a row', () => {
   it.each<[string, Verdict, Partial<Row>]>([
-    [
-      'all rounds better and a difference above the tolerance',
-      'faster',
-      { current: [120, 121, 122, 123, 124] },
-    ],
+    ['all rounds better and a difference above the tolerance', 'faster', { current: [120, 121, 122, 123, 124] }],
     ['all rounds worse and a difference above the tolerance', 'slower', { current: [80, 81, 82, 83, 84] }],
     ['a higher cost', 'slower', { better: 'less', current: [120, 121, 122, 123, 124] }],
     ['a lower cost', 'faster', { better: 'less', current: [80, 81, 82, 83, 84] }],
     ['a round among those of the other executable', 'within noise', { current: [80, 81, 82, 83, 100] }],
     ['a difference below the tolerance', 'within noise', { current: [98, 98, 99, 99, 99] }],
-    [
-      'a difference below a larger tolerance',
-      'within noise',
-      { tolerance: 0.25, current: [80, 81, 82, 83, 84] },
-    ],
+    ['a difference below a larger tolerance', 'within noise', { tolerance: 0.25, current: [80, 81, 82, 83, 84] }],
     ['equal rounds', 'within noise', { current: steady }],
     ['three rounds', 'not judged', { previous: [100, 101, 102], current: [1, 2, 3] }],
     ['four rounds', 'slower', { previous: [100, 101, 102, 103], current: [1, 2, 3, 4] }],
@@ -90,12 +74,7 @@ describe('the verdict of a row', () => {
 
 describe('the rows of a group', () => {
   const figures = [
-    {
-      name: 'disk, kB',
-      of: (run: { disk: number | null }) => run.disk,
-      better: 'less' as const,
-      tolerance: 0.1,
-    },
+    { name: 'disk, kB', of: (run: { disk: number | null }) => run.disk, better: 'less' as const, tolerance: 0.1 },
   ];
   const run = (disk: number | null) => ({ disk });
 
@@ -136,13 +115,7 @@ describe('the table', () => {
 
   it('is JSON with the value of each round', () => {
     expect(json(rows).slice(0, 2)).toMatchObject([
-      {
-        previousMedian: 18_500,
-        currentMedian: 9_250,
-        ratio: 0.5,
-        verdict: 'slower',
-        previous: rows[0]!.previous,
-      },
+      { previousMedian: 18_500, currentMedian: 9_250, ratio: 0.5, verdict: 'slower', previous: rows[0]!.previous },
       { previousMedian: null, ratio: null, verdict: 'not available' },
     ]);
   });
@@ -160,8 +133,7 @@ describe('the comparison', () => {
         new Set('start memory token verify mint grpc unleash ingest one-port wear'.split(' ')),
       );
       for (const { group, name, previous, current } of rows)
-        for (const value of [...previous, ...current])
-          expect(value, `${group} ${name}`).toEqual(expect.any(Number));
+        for (const value of [...previous, ...current]) expect(value, `${group} ${name}`).toEqual(expect.any(Number));
       expect(readFileSync(join(out, 'compare.json'), 'utf8')).toBe(outcome.stdout);
       expect(readFileSync(join(out, 'compare.md'), 'utf8')).toContain('| token, 8 connections: tokens/s |');
     },
@@ -176,13 +148,7 @@ describe('the comparison', () => {
   });
 
   it('continues without a figure that the previous executable lacks', async () => {
-    const { code, stdout, stderr } = await compare(
-      '--against',
-      script('exit 3'),
-      '--only',
-      'memory',
-      '--small',
-    );
+    const { code, stdout, stderr } = await compare('--against', script('exit 3'), '--only', 'memory', '--small');
     expect(stderr).toContain('NOT AVAILABLE in the previous executable');
     expect(stdout).toMatch(/memory: idle, MiB \| not available \| [\d.]+ \| {2}\| not available/);
     expect(code).toBe(0);
@@ -190,10 +156,7 @@ describe('the comparison', () => {
 
   it('exits with 1 if the new executable lacks a figure', async () => {
     const args = ['--against', binaryPath, '--binary', script('exit 3'), '--only', 'memory', '--small'];
-    expect(await compare(...args)).toMatchObject({
-      code: 1,
-      stdout: expect.stringContaining('not available'),
-    });
+    expect(await compare(...args)).toMatchObject({ code: 1, stdout: expect.stringContaining('not available') });
   });
 
   it.each([
@@ -212,10 +175,7 @@ describe('the comparison', () => {
   ] as const)('stops its servers and removes their data on %s', async (_, signal, expected) => {
     const folder = freshDirectory();
     const args = [...command, '--against', binaryPath, '--only', 'token'];
-    const child = spawn(bun, args, {
-      env: { ...process.env, TMPDIR: folder },
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
+    const child = spawn(bun, args, { env: { ...process.env, TMPDIR: folder }, stdio: ['ignore', 'ignore', 'pipe'] });
     await printed(child, 'previous: ');
     expect(processesWith(folder)).not.toEqual([]);
     child.kill(signal);

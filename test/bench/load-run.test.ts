@@ -1,14 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { Histogram } from '../../src/bench/load/histogram.ts';
-import {
-  closedLoop,
-  LoadRun,
-  newSlot,
-  openLoop,
-  type Schedule,
-  type Slot,
-} from '../../src/bench/load/load-run.ts';
+import { closedLoop, LoadRun, newSlot, openLoop, type Schedule, type Slot } from '../../src/bench/load/load-run.ts';
 import type { TimerClock } from '../../src/runtime/clock.ts';
 
 /** A clock that advances by a number of milliseconds at each reading. */
@@ -45,18 +38,13 @@ const whole = { index: 0, of: 1 };
 async function run({ stallAt = -1, step = 0.25 } = {}) {
   const clock = new SteppingClock(step);
   const due: number[] = [];
-  const load: LoadRun<Slot> = new LoadRun(
-    { warmupSeconds: 0, seconds: 1, rate: 100 },
-    whole,
-    clock,
-    (slot) => {
-      due.push(slot.dueAt);
-      setImmediate(() => {
-        if (due.length === stallAt) clock.advance(500);
-        load.answered(slot, true);
-      });
-    },
-  );
+  const load: LoadRun<Slot> = new LoadRun({ warmupSeconds: 0, seconds: 1, rate: 100 }, whole, clock, (slot) => {
+    due.push(slot.dueAt);
+    setImmediate(() => {
+      if (due.length === stallAt) clock.advance(500);
+      load.answered(slot, true);
+    });
+  });
   for (let slot = 0; slot < 2; slot++) load.add({ ...newSlot });
   const { latencies, lateness, ...measured } = await load.run();
   return { ...measured, due, latencies: new Histogram(latencies), lateness: new Histogram(lateness) };
@@ -81,16 +69,11 @@ test('a stall of the target counts for every request that was due meanwhile', as
 
 test('lateness is the delay of the generator, not of the target', async () => {
   const clock = new SteppingClock(0.25);
-  const load: LoadRun<Slot> = new LoadRun(
-    { warmupSeconds: 0, seconds: 1, rate: 10 },
-    whole,
-    clock,
-    (slot) => {
-      // The only connection is busy until the next three are due.
-      clock.advance(300);
-      setImmediate(() => load.answered(slot, true));
-    },
-  );
+  const load: LoadRun<Slot> = new LoadRun({ warmupSeconds: 0, seconds: 1, rate: 10 }, whole, clock, (slot) => {
+    // The only connection is busy until the next three are due.
+    clock.advance(300);
+    setImmediate(() => load.answered(slot, true));
+  });
   load.add({ ...newSlot });
   const { sent, latencies, lateness } = await load.run();
   expect(sent).toBe(10);
@@ -121,19 +104,14 @@ test('a generator that is held up reports its lateness', async () => {
 
 test('the delays of a slow target are not in the share of the generator', async () => {
   const clock = new SteppingClock(0.25);
-  const load: LoadRun<Slot> = new LoadRun(
-    { warmupSeconds: 0, seconds: 1, rate: 10 },
-    whole,
-    clock,
-    (slot) => {
-      const end = clock.now() + 300;
-      const look = () => {
-        if (clock.now() < end) setImmediate(look);
-        else load.answered(slot, true);
-      };
-      setImmediate(look);
-    },
-  );
+  const load: LoadRun<Slot> = new LoadRun({ warmupSeconds: 0, seconds: 1, rate: 10 }, whole, clock, (slot) => {
+    const end = clock.now() + 300;
+    const look = () => {
+      if (clock.now() < end) setImmediate(look);
+      else load.answered(slot, true);
+    };
+    setImmediate(look);
+  });
   for (let slot = 0; slot < 5; slot++) load.add({ ...newSlot });
   const { own, others } = await load.run();
   expect(new Histogram(own).quantile(1)).toBeLessThan(50);
@@ -143,12 +121,7 @@ test('the delays of a slow target are not in the share of the generator', async 
 describe('closedLoop', () => {
   it('has a request due at any time until its end', () => {
     const schedule = closedLoop(100, Number.POSITIVE_INFINITY);
-    expect([schedule.next(0), schedule.next(0), schedule.next(99), schedule.next(100)]).toEqual([
-      0,
-      0,
-      99,
-      undefined,
-    ]);
+    expect([schedule.next(0), schedule.next(0), schedule.next(99), schedule.next(100)]).toEqual([0, 0, 99, undefined]);
     expect([schedule.over(99), schedule.over(100)]).toEqual([false, true]);
   });
 
@@ -162,11 +135,7 @@ describe('closedLoop', () => {
 describe('openLoop', () => {
   it('has requests due at even distances and not before', () => {
     const schedule = openLoop(1_000, 100, 1);
-    expect([schedule.next(1_000), schedule.next(1_000), schedule.next(1_015)]).toEqual([
-      1_000,
-      undefined,
-      1_010,
-    ]);
+    expect([schedule.next(1_000), schedule.next(1_000), schedule.next(1_015)]).toEqual([1_000, undefined, 1_010]);
   });
 
   it('keeps the intended times through a stall', () => {
@@ -187,9 +156,7 @@ describe('the shares of a schedule', () => {
   it('together have each request of the whole schedule once, at its intended time', () => {
     fc.assert(
       fc.property(parts, ({ rate, seconds, of }) => {
-        const due = Array.from({ length: of }, (_, index) =>
-          all(openLoop(500, rate, seconds, { index, of }), late),
-        );
+        const due = Array.from({ length: of }, (_, index) => all(openLoop(500, rate, seconds, { index, of }), late));
         const whole = all(openLoop(500, rate, seconds), late);
         expect(due.flat().toSorted((a, b) => a - b)).toEqual(whole);
         expect(whole).toEqual(whole.map((_, request) => 500 + (request * 1000) / rate));

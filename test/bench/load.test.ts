@@ -52,14 +52,7 @@ async function serveGrpc(answer: (message: Buffer) => Buffer | undefined): Promi
 }
 
 function generate(plan: Partial<LoadPlan> & { port: number }): Promise<LoadReport> {
-  const whole = {
-    host: '127.0.0.1',
-    connections: 3,
-    warmupSeconds: 0,
-    seconds: 30,
-    requests: texts,
-    ...plan,
-  };
+  const whole = { host: '127.0.0.1', connections: 3, warmupSeconds: 0, seconds: 30, requests: texts, ...plan };
   return new Promise((reported, failed) => {
     const child = execFile(bun, [join(root, 'test/support/run-load.ts')], (error, stdout) => {
       if (error === null) reported(JSON.parse(stdout) as LoadReport);
@@ -140,13 +133,7 @@ describe('the load generator', () => {
       response.writeHead(202, { 'content-length': 0 }).end();
     });
     const report = await generate({ port, threads: 2, limit: 100 });
-    expect(report).toMatchObject({
-      sent: 100,
-      requests: 100,
-      accepted: [50, 50],
-      errors: {},
-      loop: 'closed',
-    });
+    expect(report).toMatchObject({ sent: 100, requests: 100, accepted: [50, 50], errors: {}, loop: 'closed' });
     expect(seen).toEqual({ '/a': 50, '/b': 50 });
     expect(sockets.size).toBe(3);
     expect(report.cpuShare).toBeGreaterThan(0);

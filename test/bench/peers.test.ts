@@ -23,9 +23,7 @@ needing('postgresql', modules).describe('the comparison with other programs', ()
     const bun = join(root, 'node_modules/.bin/bun');
     const args = [join(root, 'bench/main.ts'), 'peers', 'packets', 'tokens', '--small', '--json'];
     const { stdout } = await promisify(execFile)(bun, args, { cwd: root });
-    const { figures } = JSON.parse(stdout) as {
-      figures: { name: string; rps: number; durability?: object }[];
-    };
+    const { figures } = JSON.parse(stdout) as { figures: { name: string; rps: number; durability?: object }[] };
     expect(figures.map(({ name }) => name.replace(/ .*/, ''))).toEqual([
       ...['flagmeter', 'Fastify', 'unleash-server'],
       ...['flagmeter', 'oidc-provider'],

@@ -32,9 +32,7 @@ describe('responseReader', () => {
   });
 
   it('reads a stream byte by byte', () => {
-    expect(statusesOf([...stream].map((byte) => Uint8Array.of(byte)))).toEqual([
-      202, 429, 200, 204, 202, 503,
-    ]);
+    expect(statusesOf([...stream].map((byte) => Uint8Array.of(byte)))).toEqual([202, 429, 200, 204, 202, 503]);
   });
 
   it('does not report a response whose body has not arrived', () => {

@@ -1,14 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readServer, type ServerReading, usageBetween } from '../../src/bench/load/server-usage.ts';
-import {
-  createApplication,
-  createKey,
-  freshDirectory,
-  prepare,
-  startBinary,
-  token,
-} from '../support/binary.ts';
+import { createApplication, createKey, freshDirectory, prepare, startBinary, token } from '../support/binary.ts';
 
 const reading: ServerReading = {
   threads: [
@@ -42,12 +35,7 @@ test('a reading of a server names its threads and counts its commits', async () 
   const read = async () => readServer({ pid, data }, await (await fetch(`http://${http}/metrics`)).text());
   const before = await read();
   const bearer = await token(http, credentials);
-  const { key } = await createKey(
-    http,
-    bearer,
-    await createApplication(http, bearer, { name: 'shop' }),
-    'Mobile',
-  );
+  const { key } = await createKey(http, bearer, await createApplication(http, bearer, { name: 'shop' }), 'Mobile');
   const body = JSON.stringify({ k: key, e: 'Production', f: { checkout: { on: [1] } } });
   for (let packet = 0; packet < 5; packet += 1) {
     const { status } = await fetch(`http://${http}/api/frontend/telemetry`, { method: 'POST', body });

@@ -160,12 +160,7 @@ needing('g++', 'openssl', 'prometheus').describe('alerts of a single machine', (
   const onDisk: readonly Fault[] = [
     {
       what: 'a disk that fills up and is full',
-      alerts: [
-        'FlagmeterDiskFillsUp',
-        'FlagmeterDiskAlmostFull',
-        'FlagmeterCommitsFail',
-        'FlagmeterNotReady',
-      ],
+      alerts: ['FlagmeterDiskFillsUp', 'FlagmeterDiskAlmostFull', 'FlagmeterCommitsFail', 'FlagmeterNotReady'],
       target: () => opsOf(disk!),
       async provoke() {
         for (const size of ['3g', '2g', '1g', '60m']) {

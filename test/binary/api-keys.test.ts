@@ -3,15 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { SignJWT } from 'jose';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openIssuer } from '../auth/support/issuer.ts';
-import {
-  type Binary,
-  type Credentials,
-  freshDirectory,
-  prepare,
-  startBinary,
-  stop,
-  token,
-} from '../support/binary.ts';
+import { type Binary, type Credentials, freshDirectory, prepare, startBinary, stop, token } from '../support/binary.ts';
 import { runBinary } from '../support/run-binary.ts';
 
 let service: Binary;
@@ -31,12 +23,7 @@ afterAll(async () => {
 /** Runs a client command with these variables. @returns its JSON */
 async function run(env: Record<string, string>, ...args: string[]): Promise<Record<string, unknown>> {
   const home = freshDirectory();
-  const variables = {
-    PATH: process.env['PATH'] ?? '',
-    HOME: home,
-    FLAGMETER_URL: `http://${service.http}`,
-    ...env,
-  };
+  const variables = { PATH: process.env['PATH'] ?? '', HOME: home, FLAGMETER_URL: `http://${service.http}`, ...env };
   const { code, stdout, stderr } = await runBinary([...args, '--json'], variables);
   expect(stderr).toBe('');
   expect(code).toBe(0);
@@ -59,10 +46,7 @@ test('a job acts as an API key by the token of its platform', async () => {
   const sub = 'repo:shop/checkout:ref:refs/heads/main';
   const exp = Math.floor(Date.now() / 1000) + 300;
   writeFileSync(`${folder}/token`, await issuer.sign({ iss: issuer.url, aud: trust.audience, sub, exp }));
-  const job = {
-    FLAGMETER_CLIENT_ID: String(made['clientId']),
-    FLAGMETER_WORKLOAD_TOKEN_FILE: `${folder}/token`,
-  };
+  const job = { FLAGMETER_CLIENT_ID: String(made['clientId']), FLAGMETER_WORKLOAD_TOKEN_FILE: `${folder}/token` };
   expect(await run(job, 'whoami')).toMatchObject({ name: 'Job', role: 'Viewer' });
   const listed = await run({ FLAGMETER_TOKEN: access }, 'api-keys', 'list');
   expect(listed['items']).toContainEqual(expect.objectContaining({ name: 'Job', lastSubject: sub }));
@@ -72,14 +56,7 @@ test('a program signs its assertion with its own key, and each is accepted once'
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const file = `${freshDirectory()}/key.json`;
   writeFileSync(file, JSON.stringify(publicKey.export({ format: 'jwk' })));
-  const made = await run(
-    { FLAGMETER_TOKEN: access },
-    'api-keys',
-    'create',
-    'Server',
-    '--public-key-file',
-    file,
-  );
+  const made = await run({ FLAGMETER_TOKEN: access }, 'api-keys', 'create', 'Server', '--public-key-file', file);
   const id = String(made['clientId']);
   const issuer = `http://${service.http}`;
   const assertion = await new SignJWT({ iss: id, sub: id, aud: issuer, jti: 'once' })

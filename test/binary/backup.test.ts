@@ -62,20 +62,12 @@ async function countsOf(data: string, credentials: Awaited<ReturnType<typeof pre
       'GET',
       cursor === '' ? path : `${path}&cursor=${cursor}`,
       200,
-    )) as {
-      items: { name: string; declared: boolean }[];
-      nextCursor: string | null;
-    };
+    )) as { items: { name: string; declared: boolean }[]; nextCursor: string | null };
     changes += page.items.filter(({ declared }) => declared).length;
     cursor = page.nextCursor;
   }
   const to = new Date(Date.now() + 60_000);
-  const query = {
-    environment: 'Production',
-    from: new Date(to.getTime() - 86_400_000),
-    to,
-    step: 'day',
-  } as const;
+  const query = { environment: 'Production', from: new Date(to.getTime() - 86_400_000), to, step: 'day' } as const;
   const report = await usage(service.http, access, application, query);
   await stop(service);
   return { changes, packets: report.features.find(({ feature }) => feature === 'counted')?.checks ?? 0 };
@@ -123,9 +115,7 @@ test('a backup that is killed leaves no reader behind', async () => {
   const sender = openSender(service.http);
   const send = () => sender.send({ k: key, e: 'Production', f: { counted: { on: [1] } } });
   expect(await send()).toBe(202);
-  const backup = spawn(binaryPath, ['backup', '--data', data, '--to', '-'], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
+  const backup = spawn(binaryPath, ['backup', '--data', data, '--to', '-'], { stdio: ['ignore', 'pipe', 'ignore'] });
   await new Promise((resolve) => backup.stdout.once('readable', resolve));
   expect(await send()).toBe(202);
   // A commit reaches the store with the next fold, and the metrics may be those of the last second.
@@ -150,13 +140,7 @@ test.runIf(canMount())(
     const service = await startBinary({ data });
     const script = `mount -t tmpfs -o size=1m none "${disk}" && echo before >"${disk}/backup"
     "${binaryPath}" backup --data "${data}" --to "${disk}/backup"; echo code $?; ls "${disk}"; cat "${disk}/backup"`;
-    const { stdout, stderr } = await runProgram('unshare', [
-      '--mount',
-      '--map-root-user',
-      'sh',
-      '-c',
-      script,
-    ]);
+    const { stdout, stderr } = await runProgram('unshare', ['--mount', '--map-root-user', 'sh', '-c', script]);
     expect(stdout).toBe('code 1\nbackup\nbefore\n');
     expect(stderr).toContain(`Cannot write ${disk}/backup: no space left on device`);
     expect((await fetch(`http://${service.http}/readyz`)).status).toBe(200);

@@ -98,12 +98,7 @@ function testBehind(kind: ProxyKind): void {
     });
 
     test.each(spoofs)('a client cannot claim the address %s', async (said) => {
-      const headers = {
-        'x-forwarded-for': said,
-        forwarded: `for=${said}`,
-        'x-real-ip': said,
-        'true-client-ip': said,
-      };
+      const headers = { 'x-forwarded-for': said, forwarded: `for=${said}`, 'x-real-ip': said, 'true-client-ip': said };
       expect(await addressOf(shop, proxy.port, send, { localAddress: ann, headers })).toBe(ann);
     });
   });
@@ -114,9 +109,7 @@ function testBehind(kind: ProxyKind): void {
       const client = await RawClient.open(port, bob);
       const fields = Object.entries({ ...headers, 'x-forwarded-for': '198.51.100.7' });
       const lines = fields.map(([name, value]) => `${name}: ${value}\r\n`).join('');
-      client.write(
-        `${method} ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${body!.length}\r\n${lines}\r\n${body}`,
-      );
+      client.write(`${method} ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${body!.length}\r\n${lines}\r\n${body}`);
       const { status, body: text } = await client.read();
       client.close();
       return { status, headers: {}, body: text.toString() };
@@ -173,9 +166,7 @@ function testWithTls(kind: ProxyKind): void {
       expect(await send(proxy.port, '/connect/token', { method: 'POST', headers, body })).toMatchObject({
         status: 200,
       });
-    expect(await byGrpc(proxy.port, '/grpc.health.v1.Health/Check', Buffer.alloc(0))).toMatchObject({
-      code: 0,
-    });
+    expect(await byGrpc(proxy.port, '/grpc.health.v1.Health/Check', Buffer.alloc(0))).toMatchObject({ code: 0 });
     await proxy.stop();
   });
 }
@@ -199,11 +190,7 @@ describe('without trusted proxies', () => {
         .split('\n')
         .filter((line) => line.includes('header of an untrusted proxy'));
       expect(lines.map((line) => JSON.parse(line))).toEqual([
-        expect.objectContaining({
-          level: 'warn',
-          from: here,
-          hint: expect.stringContaining('--trusted-proxies'),
-        }),
+        expect.objectContaining({ level: 'warn', from: here, hint: expect.stringContaining('--trusted-proxies') }),
       ]);
       await proxy.stop();
     },
@@ -218,12 +205,8 @@ for (const kind of proxyKinds)
     const agent = new Agent({ keepAlive: true, maxSockets: 48 });
     const body = JSON.stringify({ ...stats(shop, 'flood'), pad: 'x'.repeat(20_000) });
     const sent = { method: 'POST', headers: { 'content-type': 'application/json' }, body, agent };
-    const answers = await Promise.all(
-      Array.from({ length: 800 }, () => byHttp1(proxy.port, '/api/usage/stats', sent)),
-    );
-    const outcomes = answers.map((answer) =>
-      answer.status === 200 ? 'taken' : String(JSON.parse(answer.body).code),
-    );
+    const answers = await Promise.all(Array.from({ length: 800 }, () => byHttp1(proxy.port, '/api/usage/stats', sent)));
+    const outcomes = answers.map((answer) => (answer.status === 200 ? 'taken' : String(JSON.parse(answer.body).code)));
     expect(outcomes).toContain('taken');
     expect(outcomes).toContain('rate_limited');
     const others = outcomes.filter((each) => !['taken', 'rate_limited', 'backpressure'].includes(each));

@@ -22,15 +22,7 @@ function processesWith(text: string): string[] {
 test('bench measures a temporary server, writes a report, and removes the store', async () => {
   const folder = freshDirectory();
   const [data, report] = [join(folder, 'stores'), join(folder, 'report.html')];
-  const { code, stdout, stderr } = await runBinary([
-    'bench',
-    '--small',
-    '--data',
-    data,
-    '--report',
-    report,
-    '--json',
-  ]);
+  const { code, stdout, stderr } = await runBinary(['bench', '--small', '--data', data, '--report', report, '--json']);
   expect(stderr).toContain('6/6 base, grpc, 80 %, 1 connection:');
   expect(code).toBe(0);
   const outcome = JSON.parse(stdout) as Outcome;
@@ -69,11 +61,7 @@ test('bench drives a running server in an application that it deletes', async ()
 
 test.each([
   ['another machine', ['--url', 'http://flags.example.com'], 'not a loopback address'],
-  [
-    'gRPC of another machine',
-    ['--url', 'http://127.0.0.1:1', '--grpc', 'flags.example.com:443'],
-    'not a loopback',
-  ],
+  ['gRPC of another machine', ['--url', 'http://127.0.0.1:1', '--grpc', 'flags.example.com:443'], 'not a loopback'],
   ['TLS', ['--url', 'https://localhost'], 'plain HTTP'],
   ['too little time', ['--time', '5'], 'at least'],
   ['too many connections', ['--connections', '16,10001'], 'from 1 to 10000'],

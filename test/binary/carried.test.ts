@@ -28,12 +28,7 @@ async function readByWidth(http: string, { credentials, application }: Shop): Pr
   const [from, to] = [new Date(today - day), new Date(today + 2 * day)];
   const sums: number[] = [];
   for (const step of ['minute', 'hour', 'day'] as const) {
-    const { features } = await usage(http, access, application, {
-      environment: 'Production',
-      from,
-      to,
-      step,
-    });
+    const { features } = await usage(http, access, application, { environment: 'Production', from, to, step });
     sums.push(features[0]?.checks ?? 0);
   }
   return sums;

@@ -144,10 +144,7 @@ describe('the command line', () => {
       stderr: 'There is no environment production; case matters, and there is Production\n',
     });
     expect((await run(home, 'audit', '--action', 'key', '--from', '1h')).stdout).toMatch(/ key\.created /);
-    expect(await run(home, 'envs', 'create', 'Production', '--app', id)).toMatchObject({
-      code: 6,
-      stdout: '',
-    });
+    expect(await run(home, 'envs', 'create', 'Production', '--app', id)).toMatchObject({ code: 6, stdout: '' });
     expect(await run(home, 'apps', 'delete', 'Shop')).toEqual({
       code: 2,
       stdout: '',

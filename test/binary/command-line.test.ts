@@ -28,11 +28,7 @@ describe('exit codes', () => {
       code: 1,
       stderr: /203\.0\.113\.1:80/,
     },
-    {
-      args: ['serve', ...freePorts, '--data', '/dev/null/data'],
-      code: 1,
-      stderr: /data directory \/dev\/null\/data/,
-    },
+    { args: ['serve', ...freePorts, '--data', '/dev/null/data'], code: 1, stderr: /data directory \/dev\/null\/data/ },
   ])('$args ends with $code', async ({ args, code, stdout = /^/, stderr = /^/ }) => {
     const outcome = await runBinary(args);
     expect(outcome).toMatchObject({
@@ -78,10 +74,7 @@ test('a server on all addresses names the public URL that it is given, not the h
   const port = server.http.split(':')[1];
   const headers = { host: 'attacker.example' };
   const discovery = await fetch(`http://127.0.0.1:${port}/.well-known/openid-configuration`, { headers });
-  expect(await discovery.json()).toMatchObject({
-    issuer: url,
-    authorization_endpoint: `${url}/connect/authorize`,
-  });
+  expect(await discovery.json()).toMatchObject({ issuer: url, authorization_endpoint: `${url}/connect/authorize` });
   expect(server.stderr()).toContain('passwords and tokens travel without TLS');
   await stop(server);
 });
@@ -174,32 +167,27 @@ describe('serve', () => {
     await stop(service);
   });
 
-  test.each(['--listen', '--grpc-listen'])(
-    'exits with 1 and names an address of %s that is in use',
-    async (flag) => {
-      const service = await startBinary();
-      const taken = flag === '--listen' ? service.http : service.grpc;
-      const free = flag === '--listen' ? '--grpc-listen' : '--listen';
-      const refused = await runBinary(['serve', flag, taken, free, '127.0.0.1:0']);
-      expect(refused.code).toBe(1);
-      expect(refused.stderr).toMatch(
-        new RegExp(
-          `^Cannot listen on ${taken}: the address is in use by \\S+ \\(pid ${service.pid}\\); stop it, or choose another`,
-          'm',
-        ),
-      );
-      expect(refused.stderr).not.toMatch(/^E /m);
-      await stop(service);
-    },
-  );
+  test.each(['--listen', '--grpc-listen'])('exits with 1 and names an address of %s that is in use', async (flag) => {
+    const service = await startBinary();
+    const taken = flag === '--listen' ? service.http : service.grpc;
+    const free = flag === '--listen' ? '--grpc-listen' : '--listen';
+    const refused = await runBinary(['serve', flag, taken, free, '127.0.0.1:0']);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toMatch(
+      new RegExp(
+        `^Cannot listen on ${taken}: the address is in use by \\S+ \\(pid ${service.pid}\\); stop it, or choose another`,
+        'm',
+      ),
+    );
+    expect(refused.stderr).not.toMatch(/^E /m);
+    await stop(service);
+  });
 
   test.each(['--listen', '--grpc-listen'])('a host of %s that cannot be resolved is named', async (flag) => {
     const free = flag === '--listen' ? '--grpc-listen' : '--listen';
     const refused = await runBinary(['serve', flag, 'nowhere.invalid:0', free, '127.0.0.1:0']);
     expect(refused.code).toBe(1);
-    expect(refused.stderr).toContain(
-      'Cannot listen on nowhere.invalid:0: the host name cannot be resolved\n',
-    );
+    expect(refused.stderr).toContain('Cannot listen on nowhere.invalid:0: the host name cannot be resolved\n');
   });
 
   test.each(['accounts', 'usage'])('a truncated file of %s is named, with the remedy', async (name) => {
@@ -209,9 +197,7 @@ describe('serve', () => {
     truncateSync(file, statSync(file).size / 2);
     const refused = await runBinary(['serve', '--data', service.data, ...freePorts]);
     expect(refused).toMatchObject({ code: 1, stdout: '' });
-    expect(refused.stderr).toMatch(
-      new RegExp(`^Cannot open ${file}: it is truncated after .* from a backup`),
-    );
+    expect(refused.stderr).toMatch(new RegExp(`^Cannot open ${file}: it is truncated after .* from a backup`));
   });
 
   test('runs as a normal user from a read-only directory, without node_modules', async () => {

@@ -107,10 +107,6 @@ test.each([
   ['verify', 'checking'],
 ])('%s shows its progress at a terminal', async (command, words) => {
   const { data } = fresh();
-  const { stdout } = await runProgram('script', [
-    '-qec',
-    `"${binaryPath}" ${command} --data "${data}"`,
-    '/dev/null',
-  ]);
+  const { stdout } = await runProgram('script', ['-qec', `"${binaryPath}" ${command} --data "${data}"`, '/dev/null']);
   expect(stdout).toMatch(new RegExp(`\\r${words} \\[[#.]{30}\\] \\d+ % \\d+ MiB`));
 });

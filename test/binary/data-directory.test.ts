@@ -1,14 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { binaryPath, freshDirectory, prepare, startBinary, stop } from '../support/binary.ts';
 import { freePorts } from '../support/free-ports.ts';
@@ -48,18 +40,15 @@ describe('the start', () => {
         rmSync(`${data}/usage`, { recursive: true });
       },
     ],
-  ])(
-    'with --existing on a data directory that %s is refused, and leaves it unchanged',
-    async (_what, make) => {
-      const data = `${freshDirectory()}/data`;
-      await make(data);
-      const before = existsSync(data) && readdirSync(data);
-      await expect(startBinary({ data, args: ['--existing'] })).rejects.toThrow(
-        `Cannot find a store in ${data}: there is no `,
-      );
-      expect(existsSync(data) && readdirSync(data)).toEqual(before);
-    },
-  );
+  ])('with --existing on a data directory that %s is refused, and leaves it unchanged', async (_what, make) => {
+    const data = `${freshDirectory()}/data`;
+    await make(data);
+    const before = existsSync(data) && readdirSync(data);
+    await expect(startBinary({ data, args: ['--existing'] })).rejects.toThrow(
+      `Cannot find a store in ${data}: there is no `,
+    );
+    expect(existsSync(data) && readdirSync(data)).toEqual(before);
+  });
 });
 
 describe('a data directory that has lost its usage', () => {
@@ -88,9 +77,7 @@ describe('a data directory that has lost its usage', () => {
     const verified = await run('verify');
     expect(verified).toMatchObject({
       code: 1,
-      stdout: expect.stringContaining(
-        `${data}/usage/data.mdb: ${fault === 'missing' ? '' : 'it is '}${fault}`,
-      ),
+      stdout: expect.stringContaining(`${data}/usage/data.mdb: ${fault === 'missing' ? '' : 'it is '}${fault}`),
       stderr: expect.stringContaining(`Do not start a service on ${data}`),
     });
     expect((await run('serve', '--check', ...freePorts)).code).toBe(1);
@@ -120,9 +107,7 @@ describe('a data directory whose preparation was interrupted by a power failure'
   test('is prepared by the next start, wherever the preparation was interrupted', async () => {
     for (let delay = 20; delay <= 200; delay += 20) {
       const data = `${freshDirectory()}/data`;
-      const init = spawn(binaryPath, ['init', '--data', data, '--admin-email', 'a@example.com'], {
-        stdio: 'ignore',
-      });
+      const init = spawn(binaryPath, ['init', '--data', data, '--admin-email', 'a@example.com'], { stdio: 'ignore' });
       const ended = once(init, 'exit');
       await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, delay))]);
       init.kill('SIGKILL');

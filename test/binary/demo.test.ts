@@ -53,11 +53,7 @@ describe('demo data', () => {
   /** One flag by day, without today. */
   async function days(feature: string, ago: number): Promise<UsageReport['features'][number] | undefined> {
     const range = { from: day(ago), to: day(0), step: 'day' } as const;
-    const report = await usage(demo.http, access, application, {
-      environment: 'Production',
-      feature,
-      ...range,
-    });
+    const report = await usage(demo.http, access, application, { environment: 'Production', feature, ...range });
     return report.features[0];
   }
 
@@ -74,9 +70,7 @@ describe('demo data', () => {
   test('has a roll-out whose share grows over two weeks', async () => {
     const { variants } = (await days('checkout-redesign', 34))!;
     const on = variants.find(({ variant }) => variant === 'on')!.series;
-    const off = new Map(
-      variants.find(({ variant }) => variant === 'off')!.series.map(([t, checks]) => [t, checks]),
-    );
+    const off = new Map(variants.find(({ variant }) => variant === 'off')!.series.map(([t, checks]) => [t, checks]));
     const shares = on.map(([t, checks]) => checks / (checks + (off.get(t) ?? 0)));
     expect(shares[1]).toBeLessThan(0.2);
     expect(shares[7]).toBeGreaterThan(0.3);
@@ -173,9 +167,7 @@ describe('demo data', () => {
       metrics: { kind: string }[];
     };
     expect(new Set(measured.metrics.map(({ kind }) => kind))).toEqual(new Set(['counter', 'gauge']));
-    const codes = (await ledger(day(3), day(0))).flatMap(({ outcome, code }) =>
-      outcome === 'refused' ? [code] : [],
-    );
+    const codes = (await ledger(day(3), day(0))).flatMap(({ outcome, code }) => (outcome === 'refused' ? [code] : []));
     expect(new Set(codes)).toEqual(
       new Set(['origin_not_allowed', 'unknown_key', 'unknown_environment', 'invalid_time']),
     );
@@ -210,9 +202,7 @@ describe('the demo', () => {
     child.stdout!.setEncoding('utf8').on('data', (text: string) => {
       out += text;
     });
-    await vi.waitFor(() => expect(out).toMatch(/^Filling a temporary store with sample data …\n$/), {
-      interval: 5,
-    });
+    await vi.waitFor(() => expect(out).toMatch(/^Filling a temporary store with sample data …\n$/), { interval: 5 });
     await vi.waitFor(() => expect(out).toContain('Ctrl-C stops the demo'));
     expect(out).toMatch(/\n30 of 90 days\n60 of 90 days\n90 of 90 days\n/);
     expect(out).toContain(`People: try ${samplePeople[0]}`);
@@ -266,9 +256,7 @@ describe('the demo', () => {
     );
     const demo = await startDemo([]);
     // Another process may have held the other port until now.
-    const held = holders
-      .filter(({ listening }) => listening)
-      .map((holder) => holder.address() as AddressInfo);
+    const held = holders.filter(({ listening }) => listening).map((holder) => holder.address() as AddressInfo);
     const ports = [demo.http, demo.grpc].map((address) => Number(address.split(':')[1]));
     for (const { port } of held) expect(ports).not.toContain(port);
     await demo.stop();

@@ -15,19 +15,10 @@ interface Totals {
 }
 
 /** Sends until the connection breaks. Every packet has the same counts of two features, so a partial packet would show. */
-async function sendUntilKilled(
-  metrics: string,
-  key: string,
-  connection: number,
-  totals: Totals,
-): Promise<void> {
+async function sendUntilKilled(metrics: string, key: string, connection: number, totals: Totals): Promise<void> {
   const sender = openSender(metrics);
   const counts = { on: [1, 0, 1] };
-  const packet = {
-    k: key,
-    e: 'Production',
-    f: { [`first-${connection}`]: counts, [`second-${connection}`]: counts },
-  };
+  const packet = { k: key, e: 'Production', f: { [`first-${connection}`]: counts, [`second-${connection}`]: counts } };
   for (;;) {
     totals.sent += 1;
     const status = await sender.send(packet);

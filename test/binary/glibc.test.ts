@@ -42,13 +42,7 @@ describe.runIf(linux)('the executable on a machine with glibc 2.34', () => {
     execFileSync('gcc', ['-c', `${root}/native/glibc-2.34.c`, '-o', `${directory}/glibc.o`]);
     const program = `${directory}/throwing`;
     const inputs = [`${directory}/throwing.cpp`, `${directory}/glibc.o`, '-o', program];
-    execFileSync('g++', [
-      ...inputs,
-      '-static-libstdc++',
-      '-static-libgcc',
-      '-ffunction-sections',
-      '-Wl,--gc-sections',
-    ]);
+    execFileSync('g++', [...inputs, '-static-libstdc++', '-static-libgcc', '-ffunction-sections', '-Wl,--gc-sections']);
     expect(execFileSync(program, { encoding: 'utf8' })).toBe('caught\ncaught\n');
     expect(execFileSync('objdump', ['-T', program], { encoding: 'utf8' })).not.toContain('_dl_find_object');
   });

@@ -83,12 +83,7 @@ describe('the gRPC listener of the compiled executable', () => {
   it('stops at once even while a client watches the health service', async () => {
     const client = openClient(service.grpc);
     const bytes = (value: Buffer) => value;
-    const watch = client.makeServerStreamRequest(
-      '/grpc.health.v1.Health/Watch',
-      bytes,
-      bytes,
-      Buffer.alloc(0),
-    );
+    const watch = client.makeServerStreamRequest('/grpc.health.v1.Health/Watch', bytes, bytes, Buffer.alloc(0));
     const seen = watch.map((answer) => decode('grpc.health.v1.HealthCheckResponse', answer)).toArray();
     await new Promise((answered) => watch.once('metadata', answered));
     expect(await stop(service)).toMatchObject({ code: 0 });

@@ -42,11 +42,7 @@ beforeAll(async () => {
 async function signIn(authorize: URL): Promise<URL> {
   const browser = new TestBrowser(service.http, '127.0.0.1');
   await browser.open(`${authorize.pathname}${authorize.search}`);
-  const page = await browser.submit({
-    email: first.adminEmail,
-    password: first.adminPassword,
-    action: 'sign-in',
-  });
+  const page = await browser.submit({ email: first.adminEmail, password: first.adminPassword, action: 'sign-in' });
   if (page.location === undefined) throw new Error(`not signed in: ${page.status} ${page.error}`);
   return page.location;
 }
@@ -117,29 +113,24 @@ describe('oauth4webapi', () => {
     return oauth.processDiscoveryResponse(issuer, response);
   }
 
-  test.each(['oidc', 'oauth2'] as const)(
-    'gets a token with client credentials by %s discovery',
-    async (by) => {
-      const server = await discover(by);
-      const client = { client_id: first.clientId };
-      const response = await oauth.clientCredentialsGrantRequest(
-        server,
-        client,
-        oauth.ClientSecretBasic(first.clientSecret),
-        { scope: 'openid flagmeter' },
-        insecure,
-      );
-      const answer = await oauth.processClientCredentialsResponse(server, client, response);
-      expect(await statusOf(answer.access_token)).toBe(200);
-    },
-  );
+  test.each(['oidc', 'oauth2'] as const)('gets a token with client credentials by %s discovery', async (by) => {
+    const server = await discover(by);
+    const client = { client_id: first.clientId };
+    const response = await oauth.clientCredentialsGrantRequest(
+      server,
+      client,
+      oauth.ClientSecretBasic(first.clientSecret),
+      { scope: 'openid flagmeter' },
+      insecure,
+    );
+    const answer = await oauth.processClientCredentialsResponse(server, client, response);
+    expect(await statusOf(answer.access_token)).toBe(200);
+  });
 
   test('validates our access token according to RFC 9068', async () => {
     const server = await discover('oauth2');
     const access = await token(service.http, first);
-    const request = new Request('http://resource.example', {
-      headers: { authorization: `Bearer ${access}` },
-    });
+    const request = new Request('http://resource.example', { headers: { authorization: `Bearer ${access}` } });
     const claims = await oauth.validateJwtAccessToken(server, request, issuer.origin, insecure);
     expect(claims).toMatchObject({ sub: first.clientId, client_id: first.clientId, team: [first.teamId] });
   });
@@ -177,8 +168,7 @@ describe('oauth4webapi', () => {
       email: first.adminEmail,
     });
 
-    const refresh = () =>
-      oauth.refreshTokenGrantRequest(server, client, secret, tokens.refresh_token ?? '', insecure);
+    const refresh = () => oauth.refreshTokenGrantRequest(server, client, secret, tokens.refresh_token ?? '', insecure);
     const refreshed = await oauth.processRefreshTokenResponse(server, client, await refresh());
     expect([await statusOf(tokens.access_token), await statusOf(refreshed.access_token)]).toEqual([401, 200]);
 

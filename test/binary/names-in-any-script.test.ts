@@ -1,13 +1,5 @@
 import { expect, test } from 'vitest';
-import {
-  createApplication,
-  freshDirectory,
-  manage,
-  prepare,
-  startBinary,
-  stop,
-  token,
-} from '../support/binary.ts';
+import { createApplication, freshDirectory, manage, prepare, startBinary, stop, token } from '../support/binary.ts';
 import { runBinary } from '../support/run-binary.ts';
 
 /** Characters of two, three and four bytes, one that is not printed, and longer names than one call of the decoder reads. */

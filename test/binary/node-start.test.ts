@@ -26,11 +26,7 @@ function withAddOn(source?: string): string {
 
 describe('the service on Node', () => {
   it.each([
-    [
-      'is not installed',
-      undefined,
-      'run "npm install uWebSockets.js@npm:uwebsockets", or use the executable',
-    ],
+    ['is not installed', undefined, 'run "npm install uWebSockets.js@npm:uwebsockets", or use the executable'],
     [
       'has no add-on that loads here (Error: GLIBC_2.38 not found)',
       "throw new Error('Supports only Node 16\\n\\nError: GLIBC_2.38 not found\\nRequire stack:')",

@@ -83,11 +83,7 @@ async function counted(address = shop.address): Promise<number> {
   return features[0]?.variants[0]?.checks ?? 0;
 }
 
-const posted = () => ({
-  method: 'POST',
-  headers: { 'content-type': 'application/json' },
-  body: shop.packet,
-});
+const posted = () => ({ method: 'POST', headers: { 'content-type': 'application/json' }, body: shop.packet });
 
 describe('one port without TLS', () => {
   needing('curl').test.each([
@@ -149,33 +145,29 @@ describe('one port with TLS', () => {
     for (const offered of ['h2', 'http/1.1']) expect(await alpn(shop.port, [offered])).toBe(offered);
     expect(await byCurl('https', '--http2')).toBe('2 202');
     expect(await byCurl('https', '--http1.1')).toBe('1.1 202');
-    for (const send of [byHttp1, byHttp2])
-      expect(await send(shop.port, path, posted())).toMatchObject({ status: 202 });
+    for (const send of [byHttp1, byHttp2]) expect(await send(shop.port, path, posted())).toMatchObject({ status: 202 });
     expect(await byGrpc(shop.port, sendStats, shop.report)).toMatchObject({ code: 0 });
     before += 5;
   });
 
-  needing('chromium-headless-shell').test(
-    'serves the console and packets to Chromium over HTTP/2',
-    async () => {
-      const chromium = await connectChromium();
-      const page = await (await chromium.newContext({ ignoreHTTPSErrors: true })).newPage();
-      await page.goto(`${url()}/`);
-      await page.locator('input[name=password]').waitFor();
-      await page.goto(`${url()}/healthz`);
-      const status = await page.evaluate(
-        ([to, body]) => fetch(to!, { method: 'POST', body: body! }).then((answer) => answer.status),
-        [path, shop.pagePacket],
-      );
-      expect(status).toBe(202);
-      before += 1;
-      const protocols = await page.evaluate(
-        `['navigation', 'resource'].flatMap((type) => performance.getEntriesByType(type)).map((each) => each.nextHopProtocol)`,
-      );
-      expect(new Set(protocols as string[])).toEqual(new Set(['h2']));
-      await chromium.close();
-    },
-  );
+  needing('chromium-headless-shell').test('serves the console and packets to Chromium over HTTP/2', async () => {
+    const chromium = await connectChromium();
+    const page = await (await chromium.newContext({ ignoreHTTPSErrors: true })).newPage();
+    await page.goto(`${url()}/`);
+    await page.locator('input[name=password]').waitFor();
+    await page.goto(`${url()}/healthz`);
+    const status = await page.evaluate(
+      ([to, body]) => fetch(to!, { method: 'POST', body: body! }).then((answer) => answer.status),
+      [path, shop.pagePacket],
+    );
+    expect(status).toBe(202);
+    before += 1;
+    const protocols = await page.evaluate(
+      `['navigation', 'resource'].flatMap((type) => performance.getEntriesByType(type)).map((each) => each.nextHopProtocol)`,
+    );
+    expect(new Set(protocols as string[])).toEqual(new Set(['h2']));
+    await chromium.close();
+  });
 
   test('has counted each once after a restart', async () => {
     await stop(service);

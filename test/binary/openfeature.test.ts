@@ -47,9 +47,7 @@ describe("the server SDK with flagmeter's hook", () => {
   });
 
   /** Starts an application that reports to an environment of its own, through a host of its own. */
-  async function open(
-    options: object = {},
-  ): Promise<ServerApp & { environment: string; host: UnreliableHost }> {
+  async function open(options: object = {}): Promise<ServerApp & { environment: string; host: UnreliableHost }> {
     const environment = await createEnvironment(owner);
     const host = await startUnreliableHost(owner.http);
     hosts.push(host);

@@ -16,41 +16,35 @@ test.runIf(process.getuid?.() === 0).each([
   ['compact', []],
   ['admin', ['reset-password', '--email', 'admin@example.com']],
   ['signing-keys', ['rotate']],
-])(
-  '%s on the data directory of another user reports the owner, not a missing store',
-  async (command, args) => {
-    const directory = freshDirectory();
-    chmodSync(directory, 0o755);
-    const data = join(directory, 'data');
-    await prepare(data);
-    const env = { TMPDIR: '/tmp' };
-    const words =
-      command === 'admin' || command === 'signing-keys'
-        ? [args[0]!, '--data', data, ...args.slice(1)]
-        : ['--data', data, ...args];
-    const { code, stderr } = await runProgram('setpriv', [...asOther, command, ...words], env);
-    expect(code).toBe(1);
-    expect(stderr).toMatch(/^Cannot (read|use) .*: permission denied \(\S+ belongs to root\)/m);
-  },
-);
+])('%s on the data directory of another user reports the owner, not a missing store', async (command, args) => {
+  const directory = freshDirectory();
+  chmodSync(directory, 0o755);
+  const data = join(directory, 'data');
+  await prepare(data);
+  const env = { TMPDIR: '/tmp' };
+  const words =
+    command === 'admin' || command === 'signing-keys'
+      ? [args[0]!, '--data', data, ...args.slice(1)]
+      : ['--data', data, ...args];
+  const { code, stderr } = await runProgram('setpriv', [...asOther, command, ...words], env);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^Cannot (read|use) .*: permission denied \(\S+ belongs to root\)/m);
+});
 
-test.runIf(process.getuid?.() === 0)(
-  'a backup of another user is not mistaken for a missing one',
-  async () => {
-    const directory = freshDirectory();
-    chmodSync(directory, 0o755);
-    const [data, file] = [join(directory, 'data'), join(directory, 'backup')];
-    await prepare(data);
-    expect(await runBinary(['backup', '--data', data, '--to', file])).toMatchObject({ code: 0 });
-    const target = join(directory, 'target');
-    mkdirSync(target);
-    chmodSync(target, 0o777);
-    const restore = ['restore', '--from', file, '--data', target];
-    const { code, stderr } = await runProgram('setpriv', [...asOther, ...restore], { TMPDIR: '/tmp' });
-    expect({ code, stderr }).toEqual({
-      code: 1,
-      stderr: `Cannot read ${file}: permission denied (it belongs to root)\n`,
-    });
-    expect(existsSync(join(target, 'accounts'))).toBe(false);
-  },
-);
+test.runIf(process.getuid?.() === 0)('a backup of another user is not mistaken for a missing one', async () => {
+  const directory = freshDirectory();
+  chmodSync(directory, 0o755);
+  const [data, file] = [join(directory, 'data'), join(directory, 'backup')];
+  await prepare(data);
+  expect(await runBinary(['backup', '--data', data, '--to', file])).toMatchObject({ code: 0 });
+  const target = join(directory, 'target');
+  mkdirSync(target);
+  chmodSync(target, 0o777);
+  const restore = ['restore', '--from', file, '--data', target];
+  const { code, stderr } = await runProgram('setpriv', [...asOther, ...restore], { TMPDIR: '/tmp' });
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: `Cannot read ${file}: permission denied (it belongs to root)\n`,
+  });
+  expect(existsSync(join(target, 'accounts'))).toBe(false);
+});

@@ -47,8 +47,7 @@ const send = async (k: string) => {
   return answer.status;
 };
 
-const metrics = () =>
-  Promise.all(targets.map(async (target) => (await fetch(`http://${target}/metrics`)).text()));
+const metrics = () => Promise.all(targets.map(async (target) => (await fetch(`http://${target}/metrics`)).text()));
 
 /** Waits until an alert fires, which it did not before. */
 async function fires(alert: string, provoke: () => Promise<unknown>): Promise<void> {
@@ -73,11 +72,7 @@ needing('prometheus', 'postgresql').describe('Prometheus', () => {
     key = (await createKey(node.http, bearer, application, 'Frontend')).key;
     await vi.waitFor(async () => expect(await send(key)).toBe(202), often);
     const client = openClient(node.grpc);
-    await call(
-      client,
-      '/Usage.Usage/SendStats',
-      encode('Usage.FeatureStat', { ...usageReport, appKey: key }),
-    );
+    await call(client, '/Usage.Usage/SendStats', encode('Usage.FeatureStat', { ...usageReport, appKey: key }));
     client.close();
     await send('no-such-key');
     prometheus = await Prometheus.start(targets);
@@ -105,8 +100,7 @@ needing('prometheus', 'postgresql').describe('Prometheus', () => {
   test('has data for every panel', async () => {
     await vi.waitFor(async () => {
       const empty = [];
-      for (const { title, expr } of readPanels())
-        if ((await prometheus.query(expr)).length === 0) empty.push(title);
+      for (const { title, expr } of readPanels()) if ((await prometheus.query(expr)).length === 0) empty.push(title);
       expect(empty).toEqual([]);
     }, often);
   });

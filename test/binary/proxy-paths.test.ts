@@ -1,13 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { RawClient } from '../http/support/raw-client.ts';
-import {
-  type Binary,
-  createApplication,
-  freshDirectory,
-  prepare,
-  startBinary,
-  token,
-} from '../support/binary.ts';
+import { type Binary, createApplication, freshDirectory, prepare, startBinary, token } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { startProxy } from '../support/proxy.ts';
 import { proxyKinds, type RunningProxy } from '../support/proxy-program.ts';
@@ -120,10 +113,7 @@ const named = [
   '..;%2f..;%2f..;%2f..;%2f..;%2fapi%2ffrontend%2fx',
 ];
 
-const targets = () => [
-  ...listed,
-  ...named.map((name) => `/api/v2/applications/${application}/features/${name}`),
-];
+const targets = () => [...listed, ...named.map((name) => `/api/v2/applications/${application}/features/${name}`)];
 
 /** Waits for an answer; silence counts as none. */
 const waitMs = 300;
@@ -168,10 +158,7 @@ const metrics = [
   'http://localhost/x/..%5cmetrics',
 ];
 
-async function bodyOf(
-  port: number,
-  target: string,
-): Promise<{ target: string; status: number; body: string }> {
+async function bodyOf(port: number, target: string): Promise<{ target: string; status: number; body: string }> {
   const client = await RawClient.openTls(port);
   client.write(`GET ${target} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
   const { status, body } = await client.read();

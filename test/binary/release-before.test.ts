@@ -24,10 +24,7 @@ needing('git', 'g++', 'patch', { why: whyNoReleaseBefore }).describe('the previo
   test('continues with a directory of this version, keeps unknown data, and this version continues after it', async () => {
     const data = join(freshDirectory(), 'data');
     const credentials = await prepare(data);
-    const now = await startBinary({
-      data,
-      args: [...urls, '--webhook-allow-private', '--issuer-allow-private'],
-    });
+    const now = await startBinary({ data, args: [...urls, '--webhook-allow-private', '--issuer-allow-private'] });
     const filled = await fillStore(now.http, credentials, Date.now());
     const more = await fillMore(now.http, filled);
     const said = await readStore(now.http, filled);

@@ -22,9 +22,7 @@ async function rotate(data: string): Promise<{ kid: string; alg: string; retired
 }
 
 async function publishedKids({ http }: Binary): Promise<string[]> {
-  const { keys } = (await (await fetch(`http://${http}/.well-known/jwks.json`)).json()) as {
-    keys: { kid: string }[];
-  };
+  const { keys } = (await (await fetch(`http://${http}/.well-known/jwks.json`)).json()) as { keys: { kid: string }[] };
   return keys.map(({ kid }) => kid);
 }
 
@@ -63,31 +61,25 @@ it('rotates the signing key of a running service, and every token stays valid', 
   const { http } = service;
   const last = await rotate(data);
   await stop(service, 'SIGKILL');
-  service = await startBinary({
-    data,
-    args: ['--auth-url', `http://${http}`, '--base-url', `http://${http}`],
-  });
+  service = await startBinary({ data, args: ['--auth-url', `http://${http}`, '--base-url', `http://${http}`] });
   expect(await publishedKids(service)).toEqual([last.kid, kid, kidOf(before)]);
   for (const one of [before, after]) expect(await isGood(service, one)).toBe(true);
   expect(await auditedKids(service, credentials)).toEqual([last.kid, kid]);
   await stop(service);
 });
 
-it.each(['RS256', 'EdDSA'])(
-  'creates a key for --signing-alg %s, and tokens of the old one stay valid',
-  async (alg) => {
-    const data = `${freshDirectory()}/data`;
-    const credentials = await prepare(data);
-    let service = await startBinary({ data });
-    const { http } = service;
-    const before = await token(http, credentials);
-    await stop(service);
-    const urls = ['--auth-url', `http://${http}`, '--base-url', `http://${http}`];
-    service = await startBinary({ data, args: [...urls, '--signing-alg', alg] });
-    expect(service.stderr()).toContain('created a signing key for --signing-alg');
-    const after = await token(service.http, credentials);
-    expect(decodeProtectedHeader(after)).toMatchObject({ alg, typ: 'at+jwt' });
-    for (const one of [before, after]) expect(await isGood(service, one)).toBe(true);
-    await stop(service);
-  },
-);
+it.each(['RS256', 'EdDSA'])('creates a key for --signing-alg %s, and tokens of the old one stay valid', async (alg) => {
+  const data = `${freshDirectory()}/data`;
+  const credentials = await prepare(data);
+  let service = await startBinary({ data });
+  const { http } = service;
+  const before = await token(http, credentials);
+  await stop(service);
+  const urls = ['--auth-url', `http://${http}`, '--base-url', `http://${http}`];
+  service = await startBinary({ data, args: [...urls, '--signing-alg', alg] });
+  expect(service.stderr()).toContain('created a signing key for --signing-alg');
+  const after = await token(service.http, credentials);
+  expect(decodeProtectedHeader(after)).toMatchObject({ alg, typ: 'at+jwt' });
+  for (const one of [before, after]) expect(await isGood(service, one)).toBe(true);
+  await stop(service);
+});

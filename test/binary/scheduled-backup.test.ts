@@ -30,9 +30,9 @@ test('a server makes scheduled backups, and reports them', async () => {
   expect(await metric('flagmeter_backup_last_bytes')).toBeGreaterThan(10_000);
   expect(await metric('flagmeter_backup_failing')).toBe(0);
   expect(await metric('flagmeter_backup_interval_seconds')).toBe(86_400);
-  expect(
-    Math.abs((await metric('flagmeter_backup_last_success_timestamp_seconds')) - Date.now() / 1000),
-  ).toBeLessThan(120);
+  expect(Math.abs((await metric('flagmeter_backup_last_success_timestamp_seconds')) - Date.now() / 1000)).toBeLessThan(
+    120,
+  );
   expect((await status()).backup).toMatchObject({
     trouble: '',
     lastGoodAt: expect.any(String),
@@ -71,10 +71,7 @@ test('a bucket that hangs delays neither the service nor its shutdown', async ()
   await new Promise((listening) => hanging.once('listening', listening));
   const endpoint = `http://127.0.0.1:${(hanging.address() as AddressInfo).port}`;
   const args = ['--backup-every', '24h', '--backup-to', 's3://backups/x', '--backup-s3-endpoint', endpoint];
-  const { service } = await start(args, {
-    AWS_ACCESS_KEY_ID: 'known',
-    AWS_SECRET_ACCESS_KEY: 'not-to-be-seen',
-  });
+  const { service } = await start(args, { AWS_ACCESS_KEY_ID: 'known', AWS_SECRET_ACCESS_KEY: 'not-to-be-seen' });
   await expect.poll(() => calls).toBeGreaterThan(0);
   expect((await fetch(`http://${service.http}/readyz`)).status).toBe(200);
   expect(await stop(service)).toEqual({ code: 0, signal: null });

@@ -182,11 +182,8 @@ test('keys that are shown once, ids of people and packets', async () => {
   }
   const path = `/api/v2/applications/${application}/identities/${encodeURIComponent(person)}`;
   expect(
-    (
-      await send('GET', `${path}/exposures?environment=Production`, {
-        authorization: `Bearer ${await bearer()}`,
-      })
-    ).status,
+    (await send('GET', `${path}/exposures?environment=Production`, { authorization: `Bearer ${await bearer()}` }))
+      .status,
   ).toBe(200);
   expect((await send('DELETE', path, { authorization: `Bearer ${await bearer()}` })).status).toBe(204);
   await send('GET', `/no/such/${canary}?key=${keys['Backend']}`, everywhere);

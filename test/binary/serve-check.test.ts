@@ -40,20 +40,8 @@ test('serve --check lists every problem and exits with 1', async () => {
 test('serve --check warns of what does not prevent a start, and the server starts', async () => {
   const directory = freshDirectory();
   const args = [
-    ...[
-      '--data',
-      join(directory, 'data'),
-      '--backup-every',
-      '24h',
-      '--backup-to',
-      join(directory, 'mount/backups'),
-    ],
-    ...[
-      '--postgres-key-file',
-      join(directory, 'not-needed'),
-      '--otlp-headers-file',
-      join(directory, 'not-needed'),
-    ],
+    ...['--data', join(directory, 'data'), '--backup-every', '24h', '--backup-to', join(directory, 'mount/backups')],
+    ...['--postgres-key-file', join(directory, 'not-needed'), '--otlp-headers-file', join(directory, 'not-needed')],
   ];
   const { code, stdout } = await runBinary(['serve', '--check', ...args, ...freePorts]);
   expect(stdout.match(/^(problem|warning).*$/gm)).toEqual([
@@ -114,16 +102,7 @@ test.each([
 
 test('serve --check names the process that uses the data directory', async () => {
   const service = await startBinary();
-  const check = [
-    'serve',
-    '--check',
-    '--data',
-    service.data,
-    '--listen',
-    service.http,
-    '--grpc-listen',
-    '127.0.0.1:0',
-  ];
+  const check = ['serve', '--check', '--data', service.data, '--listen', service.http, '--grpc-listen', '127.0.0.1:0'];
   const { code, stdout } = await runBinary(check);
   expect(code).toBe(0);
   expect(stdout).toContain(`ok       stores: in use by process ${service.pid}`);

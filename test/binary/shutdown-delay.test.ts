@@ -7,10 +7,7 @@ async function expectLeaving({ http }: Binary): Promise<void> {
   await vi.waitFor(async () => {
     const ready = await fetch(`http://${http}/readyz`);
     expect(ready.status).toBe(503);
-    expect(await ready.json()).toMatchObject({
-      reason: 'the service is stopping',
-      managing: { ready: false },
-    });
+    expect(await ready.json()).toMatchObject({ reason: 'the service is stopping', managing: { ready: false } });
   });
   expect((await fetch(`http://${http}/.well-known/jwks.json`)).status).toBe(200);
 }

@@ -24,9 +24,7 @@ setTimeout(() => require('node:fs').writeFileSync(${JSON.stringify(found)}, list
   await vi.waitFor(() => expect(readFileSync(found, 'utf8')).toMatch(/]$/));
   await stop(server);
   const contents = JSON.parse(readFileSync(`${binaryPath}.modules.json`, 'utf8'));
-  const files = new Set<string>(
-    JSON.parse(readFileSync(found, 'utf8')).map((path: string) => basename(path)),
-  );
+  const files = new Set<string>(JSON.parse(readFileSync(found, 'utf8')).map((path: string) => basename(path)));
   // The program itself has the name of the executable.
   files.delete(basename(binaryPath));
   const modules = ['src/main.js', ...Object.keys(contents).filter((name) => files.has(basename(name)))];

@@ -16,8 +16,7 @@ async function sendTo(metrics: string, key: string): Promise<ReadonlySet<number 
   const packet = { k: key, e: 'Production', f: { checkout: { on: [1] } } };
   const statuses = new Set<number | undefined>();
   for (let round = 0; round < 10; round += 1) {
-    for (const status of await Promise.all(senders.map((sender) => sender.send(packet))))
-      statuses.add(status);
+    for (const status of await Promise.all(senders.map((sender) => sender.send(packet)))) statuses.add(status);
   }
   for (const sender of senders) sender.close();
   return statuses;
@@ -51,7 +50,6 @@ test.each([
   const serve = [binaryPath, 'serve', '--data', data, ...freePorts, ...args];
   const service = await startProcess('bash', ['-c', `exec "$@" ${redirection}`, 'bash', ...serve]);
   const { key } = await openShop(service.http, credentials);
-  for (let round = 0; round < 5; round += 1)
-    expect(await sendTo(service.metrics, key)).toEqual(new Set([202]));
+  for (let round = 0; round < 5; round += 1) expect(await sendTo(service.metrics, key)).toEqual(new Set([202]));
   expect(await stop(service)).toEqual({ code: 0, signal: null });
 });

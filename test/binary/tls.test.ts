@@ -27,12 +27,7 @@ function tlsDirectory() {
 function nameAt(address: string): Promise<string> {
   const [host, port] = address.split(':') as [string, string];
   return new Promise((resolve) => {
-    const options = {
-      host,
-      port: Number(port),
-      rejectUnauthorized: false,
-      ALPNProtocols: ['h2', 'http/1.1'],
-    };
+    const options = { host, port: Number(port), rejectUnauthorized: false, ALPNProtocols: ['h2', 'http/1.1'] };
     const socket = connect(options, () => {
       resolve(String(socket.getPeerCertificate().subject.CN));
       socket.destroy();
@@ -56,10 +51,7 @@ function handshake(address: string, options: ConnectionOptions): Promise<string>
 }
 
 /** A client that offers one suite of TLS 1.2. OpenSSL offers weak ones at its lowest security level only. */
-const only = (suite: string): ConnectionOptions => ({
-  ciphers: `${suite}:@SECLEVEL=0`,
-  maxVersion: 'TLSv1.2',
-});
+const only = (suite: string): ConnectionOptions => ({ ciphers: `${suite}:@SECLEVEL=0`, maxVersion: 'TLSv1.2' });
 
 const version = (name: 'TLSv1' | 'TLSv1.1' | 'TLSv1.3'): ConnectionOptions => ({
   ciphers: 'ALL:@SECLEVEL=0',
@@ -158,8 +150,7 @@ describe.each(runtimes)('SIGHUP to %s', (name, [command, ...before]) => {
     slow.write('}');
     expect((await slow.read()).status).toBe(400);
     await logLine(service, 'reloaded the TLS files');
-    for (let connection = 0; connection < 20; connection += 1)
-      expect(await nameAt(service.metrics)).toBe('Other');
+    for (let connection = 0; connection < 20; connection += 1) expect(await nameAt(service.metrics)).toBe('Other');
     expect(await stop(service)).toEqual({ code: 0, signal: null });
   });
 
@@ -218,16 +209,13 @@ describe('before anything is prepared', () => {
     ['a key', [...files.slice(0, 2), '--tls-key', `${directory}/none.pem`], /^Cannot read the key/],
     ['an address of HTTP', ['--listen', '192.0.2.1:0'], /^Cannot listen on 192\.0\.2\.1:0/],
     ['an address of gRPC', ['--grpc-listen', '192.0.2.1:0'], /^Cannot listen on 192\.0\.2\.1:0/],
-  ])(
-    '%s that cannot be used fails the start, and no data directory is created',
-    async (_what, args, message) => {
-      const data = `${freshDirectory()}/data`;
-      const started = startProcess(binaryPath, ['serve', '--data', data, ...freePorts, ...args]);
-      const error = await started.catch((failure: Error) => failure);
-      expect((error as Error).message.split('\n')).toContainEqual(expect.stringMatching(message));
-      expect(existsSync(data)).toBe(false);
-    },
-  );
+  ])('%s that cannot be used fails the start, and no data directory is created', async (_what, args, message) => {
+    const data = `${freshDirectory()}/data`;
+    const started = startProcess(binaryPath, ['serve', '--data', data, ...freePorts, ...args]);
+    const error = await started.catch((failure: Error) => failure);
+    expect((error as Error).message.split('\n')).toContainEqual(expect.stringMatching(message));
+    expect(existsSync(data)).toBe(false);
+  });
 
   test('a certificate for names other than the public URLs causes a warning', async () => {
     const { files: own } = tlsDirectory();

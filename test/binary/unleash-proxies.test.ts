@@ -56,11 +56,7 @@ afterAll(async () => {
 
 const message = (flag: string) => ({
   ...{ appName: 'billing', instanceId: 'i', connectionId: flag },
-  bucket: {
-    start: new Date().toISOString(),
-    stop: new Date().toISOString(),
-    toggles: { [flag]: { yes: 1, no: 0 } },
-  },
+  bucket: { start: new Date().toISOString(), stop: new Date().toISOString(), toggles: { [flag]: { yes: 1, no: 0 } } },
 });
 
 const checksOf = async (flag: string) => (await readChecks(service.http, shop)).get(flag);

@@ -35,10 +35,7 @@ async function start() {
     return client.read();
   };
   const stats = (count: number) => {
-    const all = Array.from({ length: count }, (_, at) => ({
-      featureName: `flag-${at}`,
-      variants: { on: 1 },
-    }));
+    const all = Array.from({ length: count }, (_, at) => ({ featureName: `flag-${at}`, variants: { on: 1 } }));
     return { appKey: key, environment: 'Production', time: new Date().toISOString(), stats: all };
   };
   const range = 'from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z&step=hour&environment=Production';

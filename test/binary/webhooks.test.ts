@@ -54,21 +54,11 @@ test('an event is delivered although the process was killed before its delivery'
   await receiver.arrived(2);
   const [first, second] = receiver.received.map((one) => [one.headers['webhook-id'], verified(one, secret)]);
   expect(second).toEqual(first);
-  expect(second?.[1]).toMatchObject({
-    type: 'member.changed',
-    data: { change: 'created', user: { name: 'Ada' } },
-  });
+  expect(second?.[1]).toMatchObject({ type: 'member.changed', data: { change: 'created', user: { name: 'Ada' } } });
 
   call = await callerOf(service, credentials);
-  const application = await createApplication(service.http, await token(service.http, credentials), {
-    name: 'Shop',
-  });
-  const { key } = await createKey(
-    service.http,
-    await token(service.http, credentials),
-    application,
-    'Backend',
-  );
+  const application = await createApplication(service.http, await token(service.http, credentials), { name: 'Shop' });
+  const { key } = await createKey(service.http, await token(service.http, credentials), application, 'Backend');
   const packet = JSON.stringify({ k: key, e: 'Production', f: { checkout: { on: [1] } } });
   const headers = { 'content-type': 'application/json', origin: 'https://shop.example' };
   const url = `http://${service.http}/api/frontend/telemetry`;

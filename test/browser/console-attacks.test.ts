@@ -58,9 +58,7 @@ function ask(page: Page, method: string, path: string): Promise<number> {
 
 /** Names of the applications. */
 async function applications(): Promise<readonly string[]> {
-  const { items } = (await console.manage('GET', '/api/v2/applications', 200)) as {
-    items: { name: string }[];
-  };
+  const { items } = (await console.manage('GET', '/api/v2/applications', 200)) as { items: { name: string }[] };
   return items.map(({ name }) => name);
 }
 
@@ -102,9 +100,7 @@ describe.each(places)('a page on %s', (_, address) => {
       fetchFrom(attacker, `${console.origin}/api/v2/users/me`, opaque),
     ]);
     expect(request.status()).toBe(401);
-    expect(await fetchFrom(attacker, `${console.origin}/console/session`, { method: 'DELETE' })).toBe(
-      'TypeError',
-    );
+    expect(await fetchFrom(attacker, `${console.origin}/console/session`, { method: 'DELETE' })).toBe('TypeError');
     expect(await ask(page, 'GET', '/api/v2/users/me')).toBe(200);
   });
 
@@ -139,15 +135,11 @@ describe.each(places)('a page on %s', (_, address) => {
   test('can send the browser to sign in, which signs in no one else and leads nowhere else', async () => {
     const { page, attacker } = await openBoth(address());
     const before = await who(page);
-    await attacker.goto(
-      `${console.origin}/console/sign-in?return=${encodeURIComponent(`//127.0.0.1:${evil.port}/`)}`,
-    );
+    await attacker.goto(`${console.origin}/console/sign-in?return=${encodeURIComponent(`//127.0.0.1:${evil.port}/`)}`);
     expect(new URL(attacker.url()).origin).toBe(console.origin);
     await attacker.getByText('The address to return to is not one of this console').waitFor();
     await attacker.goto(address());
-    await attacker.goto(
-      `${console.origin}/console/callback?code=x&state=y&iss=${encodeURIComponent(console.origin)}`,
-    );
+    await attacker.goto(`${console.origin}/console/callback?code=x&state=y&iss=${encodeURIComponent(console.origin)}`);
     await attacker.getByText('You are not signed in').waitFor();
     expect(await who(page)).toBe(before);
   });
@@ -155,9 +147,7 @@ describe.each(places)('a page on %s', (_, address) => {
 
 test('a cookie planted from another port ends no session and begins none', async () => {
   const { page, context, attacker } = await openBoth(`http://127.0.0.1:${evil.port}/`);
-  const [name] = (await context.cookies())
-    .map((cookie) => cookie.name)
-    .filter((each) => /console/.test(each));
+  const [name] = (await context.cookies()).map((cookie) => cookie.name).filter((each) => /console/.test(each));
   // Chromium keeps a page's script from overwriting an HttpOnly cookie; with a path it makes another one.
   await attacker.evaluate(`document.cookie = '${name}=${'x'.repeat(22)}.${'y'.repeat(43)}; path=/'`);
   expect(await ask(page, 'GET', '/api/v2/users/me')).toBe(200);
@@ -173,7 +163,5 @@ async function who(page: Page): Promise<string> {
 
 /** What comes of a fetch: a status, or the name of the error. */
 function fetchFrom(page: Page, url: string, options: object): Promise<number | string> {
-  return page.evaluate(
-    `fetch('${url}', ${JSON.stringify(options)}).then(({ status }) => status, ({ name }) => name)`,
-  );
+  return page.evaluate(`fetch('${url}', ${JSON.stringify(options)}).then(({ status }) => status, ({ name }) => name)`);
 }

@@ -140,22 +140,19 @@ test('shows the steps instead of empty charts until a flag is seen', async () =>
   await page.locator('canvas').first().waitFor();
 });
 
-test.each(['Browser', 'fetch'])(
-  'the sender %s of a page sends from an allowed page, and is counted',
-  async (name) => {
-    const { page, context } = await connect();
-    await page.getByRole('button', { name, exact: true }).click();
-    const code = (await page.getByRole('region', { name: `The sender for ${name}` }).textContent()) ?? '';
-    const site = await startSite(`<!doctype html><title>Shop</title>${code}`);
-    const visitor = await context.newPage();
-    const answered = visitor.waitForResponse((response) => response.url().endsWith('/telemetry'));
-    await visitor.goto(site);
-    expect((await answered).status()).toBe(202);
-    await page.bringToFront();
-    await page.getByText('✓ Connected.').waitFor();
-    await page.getByText('on: 1 check, 1 use, 1 view').waitFor();
-  },
-);
+test.each(['Browser', 'fetch'])('the sender %s of a page sends from an allowed page, and is counted', async (name) => {
+  const { page, context } = await connect();
+  await page.getByRole('button', { name, exact: true }).click();
+  const code = (await page.getByRole('region', { name: `The sender for ${name}` }).textContent()) ?? '';
+  const site = await startSite(`<!doctype html><title>Shop</title>${code}`);
+  const visitor = await context.newPage();
+  const answered = visitor.waitForResponse((response) => response.url().endsWith('/telemetry'));
+  await visitor.goto(site);
+  expect((await answered).status()).toBe(202);
+  await page.bringToFront();
+  await page.getByText('✓ Connected.').waitFor();
+  await page.getByText('on: 1 check, 1 use, 1 view').waitFor();
+});
 
 /** A page on an origin of its own. @returns its address */
 async function startSite(html: string): Promise<string> {
@@ -212,9 +209,7 @@ test('explains silence after 30 seconds', async () => {
 
 test('shows the refusal of a name beside its field, and keeps the input', async () => {
   const { page } = await console_.visit('/');
-  await page.route('**/api/v2/applications?**', (route) =>
-    route.fulfill({ json: { items: [], nextCursor: null } }),
-  );
+  await page.route('**/api/v2/applications?**', (route) => route.fulfill({ json: { items: [], nextCursor: null } }));
   await page.goto(`${console_.origin}/`);
   await page.getByLabel('Name').fill('é'.repeat(200));
   await page.getByLabel('Environments').fill('Live');

@@ -64,15 +64,7 @@ describe('a flag', () => {
     const rows = table.locator('tbody tr');
     await rows.nth(1).waitFor();
     const on = 30 * 40 + (30 * 31) / 2 + 2;
-    expect((await rows.nth(0).innerText()).split(/\s+/)).toEqual([
-      'off',
-      '900',
-      '150',
-      '17%',
-      '30',
-      '3.3%',
-      '0',
-    ]);
+    expect((await rows.nth(0).innerText()).split(/\s+/)).toEqual(['off', '900', '150', '17%', '30', '3.3%', '0']);
     expect((await rows.nth(1).innerText()).split(/\s+/)).toEqual([
       'on',
       on.toLocaleString('en-GB'),

@@ -18,9 +18,7 @@ beforeAll(async () => {
   await sender.packet({ checkout: { on: [2], off: [1] }, 'new-search': { on: [1], off: [1] } });
   blog = (await openSender(console, 'Blog')).application;
   const path = `/api/v2/applications/${shop}/keys`;
-  const made = (await console.manage('POST', path, 201, { type: 'Backend', name: 'Billing' })) as {
-    key: string;
-  };
+  const made = (await console.manage('POST', path, 201, { type: 'Backend', name: 'Billing' })) as { key: string };
   const packet = { k: made.key, e: 'Production', f: { checkout: { on: [1] } } };
   const response = await fetch(`${console.origin}/api/frontend/telemetry`, {
     method: 'POST',
@@ -73,9 +71,7 @@ test('the flags begin with what needs attention, and a quiet environment is not 
   const { page } = await console.visit(`/apps/${shop}/Production/flags?range=30d`);
   const line = page.getByRole('region', { name: 'What needs attention' });
   await line.getByText('1 urgent:').waitFor();
-  expect(await line.getByRole('link', { name: 'key leaked' }).getAttribute('href')).toContain(
-    `app=${shop}&key=`,
-  );
+  expect(await line.getByRole('link', { name: 'key leaked' }).getAttribute('href')).toContain(`app=${shop}&key=`);
   await page.goto(`${console.origin}/apps/${blog}/Production/flags`);
   await page.getByRole('link', { name: 'nothing received' }).waitFor();
   expect(await page.locator('.health-ok').count()).toBe(0);
@@ -89,9 +85,7 @@ describe('the search', () => {
     await page.getByRole('combobox', searchField).fill('new sea');
     const option = page.getByRole('option', { name: /new-search/ });
     await option.waitFor();
-    await expect
-      .poll(() => page.locator('[role=option][aria-selected=true]').innerText())
-      .toMatch(/new-search/);
+    await expect.poll(() => page.locator('[role=option][aria-selected=true]').innerText()).toMatch(/new-search/);
     expect(await axeFaults(page)).toEqual([]);
     await page.keyboard.press('Enter');
     await page.waitForURL(`**/apps/${shop}/Production/flag?name=new-search`);

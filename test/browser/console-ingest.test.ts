@@ -48,9 +48,7 @@ test('shows the count, the latest example and the remedy of each reason', async 
     .getByText('Prodction')
     .waitFor();
   await page.getByText('Send counts up to 2147483647').first().waitFor();
-  await page
-    .getByRole('row', { name: /unknown_key fm_fe_c0ffee… https:\/\/shop.example Production/ })
-    .waitFor();
+  await page.getByRole('row', { name: /unknown_key fm_fe_c0ffee… https:\/\/shop.example Production/ }).waitFor();
   expect(await page.getByText(shop.key).count()).toBe(0);
   expect(await axeFaults(page)).toEqual([]);
 });
@@ -95,13 +93,7 @@ test('the address contains the filters, and the CSV file the filtered rows', asy
   await page.getByLabel('Reason').selectOption('origin_not_allowed');
   const rows = page.getByRole('region', { name: 'Senders' }).getByRole('row');
   await expect.poll(() => rows.count()).toBe(2);
-  expect((await rows.first().innerText()).split('\t')).toEqual([
-    'Program',
-    'Type',
-    'Refused',
-    'Reasons',
-    'Last',
-  ]);
+  expect((await rows.first().innerText()).split('\t')).toEqual(['Program', 'Type', 'Refused', 'Reasons', 'Last']);
   expect(new URL(page.url()).searchParams.get('reason')).toBe('origin_not_allowed');
   await page.reload();
   await expect.poll(() => rows.count()).toBe(2);

@@ -18,9 +18,7 @@ let application: string;
 /** Fills an application's first environment as if it had been in use for all of the days. */
 async function fill(data: string, credentials: Credentials): Promise<void> {
   const service = await startBinary({ data });
-  application = await createApplication(service.http, await token(service.http, credentials), {
-    name: 'Large',
-  });
+  application = await createApplication(service.http, await token(service.http, credentials), { name: 'Large' });
   await stop(service);
   const { environments, ...numbers } = await numbersOf(data, application);
   const use = { flags, days, hoursADay: 3, minuteHours: 1 };

@@ -33,9 +33,7 @@ needing('chromium-headless-shell', 'postgresql').describe('on several machines',
     for (const [directory, name] of Object.entries({ d1: 'left', d2: 'left', d3: 'right' }))
       await database.query(stopped, [directory, name], postgresUrl);
     const { page } = await console_.visit(`/apps/${shop.application}/Production/flags?range=24h`);
-    const shown = page.getByText(
-      'Not included: counts of left (d1), left (d2), right, which cannot reach PostgreSQL.',
-    );
+    const shown = page.getByText('Not included: counts of left (d1), left (d2), right, which cannot reach PostgreSQL.');
     await shown.waitFor();
     expect(await axeFaults(page)).toEqual([]);
   });

@@ -26,9 +26,7 @@ let wide: Sender;
 /** Three weeks of two flags, of which one has one variant only, and a name that a spreadsheet would run. */
 async function fillShop(): Promise<void> {
   shop = await openSender(console, 'Shop');
-  await console.manage('POST', `/api/v2/applications/${shop.application}/features`, 201, {
-    name: 'checkout',
-  });
+  await console.manage('POST', `/api/v2/applications/${shop.application}/features`, 201, { name: 'checkout' });
   for (const [ago, checks] of [
     [20, 50],
     [10, 100],
@@ -67,9 +65,7 @@ const addressOf = ({ application }: Sender, query = '', environment = 'Productio
   `/apps/${application}/${environment}/flags${query}`;
 
 const tile = (page: Page, name: string) =>
-  page
-    .getByRole('group', { name: 'What the chart shows' })
-    .getByRole('button', { name: new RegExp(`^${name}`) });
+  page.getByRole('group', { name: 'What the chart shows' }).getByRole('button', { name: new RegExp(`^${name}`) });
 const rows = (page: Page) => page.getByRole('grid').locator('[data-index]');
 const firstRow = (page: Page) => page.locator('[data-index="0"]');
 const names = (page: Page) => rows(page).getByRole('rowheader').allInnerTexts();
@@ -82,9 +78,7 @@ describe('the figures', () => {
     await checks.waitFor();
     // 2 × (150 + 20 + 1) against 100 + 20 + 1.
     await expect.poll(() => checks.innerText()).toMatch(/342[\s\S]*▲\s+up\s+183%\s+vs previous 7 days/);
-    await expect
-      .poll(() => firstRow(page).innerText())
-      .toMatch(/^checkout[\s\S]*300\s+▲\s+up\s+200%\s+30%\s+20%/);
+    await expect.poll(() => firstRow(page).innerText()).toMatch(/^checkout[\s\S]*300\s+▲\s+up\s+200%\s+30%\s+20%/);
     await firstRow(page).getByText('on 60%, off 40%').waitFor();
     await expect.poll(() => tile(page, 'Users').innerText()).toContain('whole UTC days');
   });
@@ -107,8 +101,7 @@ describe('the figures', () => {
     expect(daysIn(usersBefore)).toBe(daysIn(usersBefore.against));
     expect(Date.parse(usersBefore.against.to) + day).toBeLessThanOrEqual(Date.now());
     const short = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
-    const text = ({ from, to }: Days) =>
-      short.formatRange(new Date(from), new Date(to)).replaceAll(/\s/g, ' ');
+    const text = ({ from, to }: Days) => short.formatRange(new Date(from), new Date(to)).replaceAll(/\s/g, ' ');
     // The same people came on both days.
     await expect.poll(() => tile(page, 'Users').innerText()).toContain('≈15');
     await expect
@@ -140,9 +133,9 @@ describe('the flags', () => {
     await page.reload();
     await expect.poll(() => names(page)).toEqual(['search-ranking']);
     expect(await search(page).inputValue()).toBe('RANK');
-    expect(
-      await page.getByRole('columnheader', { name: 'Flag', exact: true }).getAttribute('aria-sort'),
-    ).toBe('ascending');
+    expect(await page.getByRole('columnheader', { name: 'Flag', exact: true }).getAttribute('aria-sort')).toBe(
+      'ascending',
+    );
     await search(page).fill('nothing has this name');
     await page.getByRole('button', { name: 'Show all flags' }).click();
     await expect.poll(() => names(page)).toHaveLength(3);

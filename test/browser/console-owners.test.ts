@@ -66,10 +66,7 @@ describe('a code scan', () => {
 
   test('is uploaded with the owners of CODEOWNERS, and shown on the page of the flag', async () => {
     const { code, stderr } = await asKey('write', ...upload());
-    expect([code, stderr]).toEqual([
-      0,
-      expect.stringContaining('Uploaded the places of 1 features in shop/web'),
-    ]);
+    expect([code, stderr]).toEqual([0, expect.stringContaining('Uploaded the places of 1 features in shop/web')]);
     const { page } = await console.visit(flag('forever'));
     const link = page.getByRole('link', { name: 'src/app.ts:2' });
     expect(await link.getAttribute('href')).toBe('https://git.example/shop/blob/9fceb02/src/app.ts#L2');
@@ -91,9 +88,7 @@ describe('a code scan', () => {
 describe('the owners of a flag', () => {
   test('are changed on its page, and found by the search of the flags', async () => {
     const { page } = await console.visit(flag('checkout'));
-    await page
-      .getByLabel('Owners', { exact: true })
-      .fill(`${console.credentials.adminEmail}, @shop/checkout`);
+    await page.getByLabel('Owners', { exact: true }).fill(`${console.credentials.adminEmail}, @shop/checkout`);
     await page.getByLabel('Tags', { exact: true }).fill('Q4, ui');
     const form = page.getByRole('region', { name: 'Owners and code' });
     await form.getByRole('button', { name: 'Save' }).click();
@@ -105,35 +100,24 @@ describe('the owners of a flag', () => {
     )) as { owners: { type: string }[] };
     expect(owners.map(({ type }) => type)).toEqual(['user', 'text']);
     await page.goto(`${console.origin}/apps/${shop.application}/Production/flags?search=owner:me`);
-    await expect
-      .poll(() => page.getByRole('grid').getByRole('rowheader').allInnerTexts())
-      .toEqual(['checkout']);
+    await expect.poll(() => page.getByRole('grid').getByRole('rowheader').allInnerTexts()).toEqual(['checkout']);
     await page.getByLabel('Search the flags').fill('tag:q4 owner:"@shop/checkout"');
-    await expect
-      .poll(() => page.getByRole('grid').getByRole('rowheader').allInnerTexts())
-      .toEqual(['checkout']);
+    await expect.poll(() => page.getByRole('grid').getByRole('rowheader').allInnerTexts()).toEqual(['checkout']);
   });
 });
 
 describe('the clean-up page', () => {
-  test.each(['light', 'dark'] as const)(
-    'passes axe-core in %s mode, also on a phone',
-    async (colorScheme) => {
-      const viewport = colorScheme === 'dark' ? { width: 390, height: 800 } : { width: 1280, height: 900 };
-      const { page } = await console.visit(`/apps/${shop.application}/Production/cleanup`, {
-        colorScheme,
-        viewport,
-      });
-      await page.getByRole('heading', { name: 'These 2 flags can go' }).waitFor();
-      await item(page, 'forever').getByText('Pull-request text').click();
-      const folder = process.env['SCREENSHOTS'];
-      if (folder !== undefined)
-        await page.screenshot({ path: `${folder}/cleanup-${colorScheme}.png`, fullPage: true });
-      expect(await axeFaults(page)).toEqual([]);
-      const width = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
-      expect(width).toBeLessThanOrEqual(0);
-    },
-  );
+  test.each(['light', 'dark'] as const)('passes axe-core in %s mode, also on a phone', async (colorScheme) => {
+    const viewport = colorScheme === 'dark' ? { width: 390, height: 800 } : { width: 1280, height: 900 };
+    const { page } = await console.visit(`/apps/${shop.application}/Production/cleanup`, { colorScheme, viewport });
+    await page.getByRole('heading', { name: 'These 2 flags can go' }).waitFor();
+    await item(page, 'forever').getByText('Pull-request text').click();
+    const folder = process.env['SCREENSHOTS'];
+    if (folder !== undefined) await page.screenshot({ path: `${folder}/cleanup-${colorScheme}.png`, fullPage: true });
+    expect(await axeFaults(page)).toEqual([]);
+    const width = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+    expect(width).toBeLessThanOrEqual(0);
+  });
 
   test('has evidence, the text of a pull request, and one text for the selected flags', async () => {
     const { page } = await console.visit(`/apps/${shop.application}/Production/cleanup`);

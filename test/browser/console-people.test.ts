@@ -53,9 +53,7 @@ test('shows a person in all environments, and forgets them after a confirmation'
   await page.getByText('No records of').waitFor();
   const path = `/api/v2/applications/${shop.application}/identities/${encodeURIComponent(jane)}/exposures`;
   for (const environment of ['Production', 'Staging'])
-    expect(await console_.manage('GET', `${path}?environment=${environment}`, 200)).toMatchObject({
-      exposures: [],
-    });
+    expect(await console_.manage('GET', `${path}?environment=${environment}`, 200)).toMatchObject({ exposures: [] });
 });
 
 test('shows the reason of a failure, and keeps the input', async () => {

@@ -52,9 +52,7 @@ test('signing in leads to the requested address, and the page contains no token'
 });
 
 test('the sign-in keeps the range of a short address', async () => {
-  const { page } = await console.visit(start.replace('/flags', '?range=30d&search=check'), {
-    ownSession: true,
-  });
+  const { page } = await console.visit(start.replace('/flags', '?range=30d&search=check'), { ownSession: true });
   await page.waitForURL(({ pathname }) => pathname === start);
   const { searchParams } = new URL(page.url());
   expect(Object.fromEntries(searchParams)).toEqual({ range: '30d', search: 'check' });
@@ -131,9 +129,7 @@ test('a change after the end of the session is made after signing in again', asy
   ]);
   await fillIn(popup);
   await page.getByRole('heading', { name: 'Typed before', level: 1 }).waitFor();
-  const { items } = (await console.manage('GET', '/api/v2/applications', 200)) as {
-    items: { name: string }[];
-  };
+  const { items } = (await console.manage('GET', '/api/v2/applications', 200)) as { items: { name: string }[] };
   expect(items.filter(({ name }) => name === 'Typed before')).toHaveLength(1);
 });
 
@@ -143,9 +139,7 @@ test('reloads the tabs of another user', async () => {
   const { page, tab } = await visit();
   await page.evaluate('globalThis.before = true');
   const second = await tab(start);
-  await second.evaluate(
-    "fetch('/console/session', { method: 'DELETE', headers: { 'flagmeter-console': '1' } })",
-  );
+  await second.evaluate("fetch('/console/session', { method: 'DELETE', headers: { 'flagmeter-console': '1' } })");
   await second.goto(console.origin + start);
   await onSignInPage(second);
   await signInFirst(second, other.email, other.password, 'the second compiler');

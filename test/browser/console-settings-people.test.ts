@@ -102,9 +102,7 @@ test('an API key for reading an application expires, in light and dark mode', as
   await page.getByText('It is shown only once').waitFor();
   const [clientId = '', clientSecret = ''] = await dialog.locator('.copy-line code').allInnerTexts();
   await page.getByRole('button', { name: 'I have stored it' }).click();
-  expect(await token(console.service.http, { ...console.credentials, clientId, clientSecret })).toMatch(
-    /^ey/,
-  );
+  expect(await token(console.service.http, { ...console.credentials, clientId, clientSecret })).toMatch(/^ey/);
   const soon = new Date(Date.now() + 86_400_000).toISOString();
   await console.manage('PATCH', `${path}/${clientId}`, 200, { expiresAt: soon });
   await page.reload();
@@ -193,9 +191,7 @@ test('the audit log is filtered, read in pages, and saved as CSV', async () => {
   await page.getByRole('button', { name: 'CSV' }).click();
   const lines = (await contentOf(await saving)).toString().trim().split('\r\n');
   expect(lines).toHaveLength(56);
-  expect(lines[1]).toMatch(
-    /^\d{4}-\d\d-\d\dT.*,First API key,key\.created,Mobile,type: none → Mobile,127\.0\.0\.1,+$/,
-  );
+  expect(lines[1]).toMatch(/^\d{4}-\d\d-\d\dT.*,First API key,key\.created,Mobile,type: none → Mobile,127\.0\.0\.1,+$/);
   await page.getByLabel('What', { exact: true }).selectOption('Applications');
   await page.getByRole('row', { name: 'application created Audited' }).waitFor();
   await page.getByLabel('To', { exact: true }).fill('2020-01-01');
@@ -215,11 +211,7 @@ describe.each([
     const access = await token(console.service.http, console.credentials);
     await createKey(console.service.http, access, id, 'Backend');
     const { page } = await console.visit('/settings/you', screen);
-    for (const path of [
-      '/audit',
-      ...pages.map((page) => `/settings/${page}`),
-      `/settings/application?app=${id}`,
-    ]) {
+    for (const path of ['/audit', ...pages.map((page) => `/settings/${page}`), `/settings/application?app=${id}`]) {
       await page.goto(console.origin + path);
       await page.getByRole('heading', { level: 1 }).waitFor();
       await page.waitForLoadState('networkidle');

@@ -31,12 +31,7 @@ async function report(key: string): Promise<number> {
   const answer = await fetch(`${console.origin}/api/usage/stats`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({
-      appKey: key,
-      environment: 'Production',
-      time: new Date().toISOString(),
-      stats: [],
-    }),
+    body: JSON.stringify({ appKey: key, environment: 'Production', time: new Date().toISOString(), stats: [] }),
   });
   return answer.status;
 }
@@ -214,10 +209,7 @@ describe('a conflict with another change', () => {
     await dialog.waitFor({ state: 'detached' });
     await expect.poll(() => name.inputValue()).toBe(left);
     await expect.poll(() => toggle.isChecked()).toBe(true);
-    expect(await console.manage('GET', path, 200)).toMatchObject({
-      name: left,
-      acceptClientIdentities: true,
-    });
+    expect(await console.manage('GET', path, 200)).toMatchObject({ name: left, acceptClientIdentities: true });
   });
 });
 
@@ -226,9 +218,7 @@ test('keeps the input while the server is down, and saves it afterwards', async 
   const other = await openConsole();
   onTestFinished(() => other.close());
   expect(other.service.data).not.toBe(data);
-  const { page } = await other.visit('/settings/team?tab=general', {
-    expected: /Failed to load resource: net::ERR_/,
-  });
+  const { page } = await other.visit('/settings/team?tab=general', { expected: /Failed to load resource: net::ERR_/ });
   const name = page.getByLabel('Name', { exact: true });
   await name.fill('Renamed in the dark');
   await stop(other.service);

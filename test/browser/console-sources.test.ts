@@ -75,11 +75,7 @@ needing('chromium-headless-shell', 'nginx').test(
     const proxy = await runProxy('nginx', freshDirectory(), text);
     onTestFinished(() => proxy.stop());
     const send = (flag: string) =>
-      byHttp1(proxy.port, '/api/client/metrics', {
-        method: 'POST',
-        headers: headers(token),
-        body: bucket(flag),
-      });
+      byHttp1(proxy.port, '/api/client/metrics', { method: 'POST', headers: headers(token), body: bucket(flag) });
 
     await page.getByText('Waiting for a message of an Unleash SDK').waitFor();
     expect(await send('checkout')).toMatchObject({ status: 404 });
@@ -94,9 +90,7 @@ needing('chromium-headless-shell', 'nginx').test(
     await page.getByText('✓ Connected.').waitFor();
     await page.getByText('from billing-1 (billing).').waitFor();
     await page.getByText('from all senders').waitFor();
-    await expect
-      .poll(() => counted(page))
-      .toContain('checkout enabled: 3 checks; disabled: 1 check; blue: 2 checks');
+    await expect.poll(() => counted(page)).toContain('checkout enabled: 3 checks; disabled: 1 check; blue: 2 checks');
     await page.getByText('Unleash does not report use and views').waitFor();
     expect(await axeFaults(page)).toEqual([]);
   },

@@ -69,28 +69,23 @@ describe('a click on a row', () => {
 });
 
 describe('on paper', () => {
-  test.each(['light', 'dark'] as const)(
-    'the page has all rows and no navigation, in the %s theme',
-    async (theme) => {
-      const { page } = await console.visit(flagsPage(), { colorScheme: theme });
-      await row(page, 0).waitFor();
-      await page.locator('.chart canvas').waitFor();
-      expect(await rows(page).count()).toBeLessThan(flags);
-      const pdf = await page.pdf({ format: 'A4', printBackground: true });
-      expect(pdf.toString('latin1').match(/\/Type \/Page\b/g)!.length).toBeGreaterThan(1);
-      await page.emulateMedia({ media: 'print' });
-      await expect.poll(() => rows(page).count()).toBe(flags);
-      expect(await page.getByRole('navigation').count()).toBe(0);
-      expect(await page.getByRole('button', { name: 'Range: 7 days' }).isVisible()).toBe(true);
-      expect(await page.evaluate(`getComputedStyle(document.body).backgroundColor`)).toBe(
-        'rgb(255, 255, 255)',
-      );
-      const canvas = await page.locator('.chart canvas').boundingBox();
-      expect(canvas!.width).toBeLessThan(700);
-      await page.emulateMedia({ media: null });
-      await expect.poll(() => rows(page).count()).toBeLessThan(flags);
-    },
-  );
+  test.each(['light', 'dark'] as const)('the page has all rows and no navigation, in the %s theme', async (theme) => {
+    const { page } = await console.visit(flagsPage(), { colorScheme: theme });
+    await row(page, 0).waitFor();
+    await page.locator('.chart canvas').waitFor();
+    expect(await rows(page).count()).toBeLessThan(flags);
+    const pdf = await page.pdf({ format: 'A4', printBackground: true });
+    expect(pdf.toString('latin1').match(/\/Type \/Page\b/g)!.length).toBeGreaterThan(1);
+    await page.emulateMedia({ media: 'print' });
+    await expect.poll(() => rows(page).count()).toBe(flags);
+    expect(await page.getByRole('navigation').count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Range: 7 days' }).isVisible()).toBe(true);
+    expect(await page.evaluate(`getComputedStyle(document.body).backgroundColor`)).toBe('rgb(255, 255, 255)');
+    const canvas = await page.locator('.chart canvas').boundingBox();
+    expect(canvas!.width).toBeLessThan(700);
+    await page.emulateMedia({ media: null });
+    await expect.poll(() => rows(page).count()).toBeLessThan(flags);
+  });
 });
 
 test('columns are selected and ordered, for this user, and can be restored', async () => {

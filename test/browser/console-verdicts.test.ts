@@ -22,8 +22,7 @@ async function fillShop(): Promise<void> {
     await console.manage('POST', `/api/v2/applications/${shop.application}/features`, 201, { name });
   await shop.report(daysAgo(40), { 'old-banner': { on: [10], off: [5] } });
   const used = { on: [60, 30, 20], off: [40, 10] };
-  for (const ago of [20, 0])
-    await shop.report(daysAgo(ago), { checkout: used, chekcout: { on: [3], off: [1] } });
+  for (const ago of [20, 0]) await shop.report(daysAgo(ago), { checkout: used, chekcout: { on: [3], off: [1] } });
 }
 
 /** An application whose only sender is an SDK of Unleash. */
@@ -97,11 +96,7 @@ describe('the verdict', () => {
 describe('a source that reports checks only', () => {
   test('is named in the API, and changes no verdict', async () => {
     const below = `/api/v2/applications/${billing.application}`;
-    const overview = (await console.manage(
-      'GET',
-      `${below}/overview?environment=Production`,
-      200,
-    )) as Overview;
+    const overview = (await console.manage('GET', `${below}/overview?environment=Production`, 200)) as Overview;
     expect(overview).toMatchObject({
       checksOnly: ['Unleash'],
       features: [{ feature: 'invoices', checks: 4, used: 0, verdict: 'new', checksOnly: ['Unleash'] }],

@@ -44,9 +44,7 @@ test('creates, tests, redelivers, re-keys and deletes a webhook', async () => {
   await page.getByRole('heading', { name: 'Webhook Chat', level: 1 }).waitFor();
   await page.getByRole('button', { name: 'Send a test' }).click();
   await dialog.getByText('answered 204, delivered.').waitFor();
-  expect(await dialog.getByRole('region', { name: 'The message' }).innerText()).toBe(
-    receiver.received[0]!.body,
-  );
+  expect(await dialog.getByRole('region', { name: 'The message' }).innerText()).toBe(receiver.received[0]!.body);
   await dialog.getByRole('button', { name: 'Close' }).click();
   const row = page.getByRole('row', { name: 'webhook.test' });
   await row.getByText('delivered').waitFor();

@@ -127,8 +127,7 @@ const ask = `async ({ challenge, rpId }) => {
 }`;
 
 const inside = (page: Page) => page.getByRole('heading', { name: 'Add a passkey' }).waitFor();
-const unknownPasskey = (page: Page) =>
-  page.getByRole('alert').getByText('This passkey is unknown here').waitFor();
+const unknownPasskey = (page: Page) => page.getByRole('alert').getByText('This passkey is unknown here').waitFor();
 
 describe('the sign-in page', () => {
   test.each([

@@ -44,9 +44,7 @@ async function plugIn(page: Page, options: object = {}): Promise<Plugged> {
       ...options,
     },
   });
-  return {
-    touch: (enabled) => session.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled }),
-  };
+  return { touch: (enabled) => session.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled }) };
 }
 
 /** Adds a passkey from the page of the reader's account. */

@@ -75,11 +75,7 @@ async function visit(options: BrowserContextOptions = {}): Promise<Visit> {
 }
 
 /** Fills in the page and sends it. */
-async function send(
-  page: Page,
-  password = credentials.adminPassword,
-  email = credentials.adminEmail,
-): Promise<void> {
+async function send(page: Page, password = credentials.adminPassword, email = credentials.adminEmail): Promise<void> {
   await page.getByLabel('E-mail address').fill(email);
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
@@ -157,8 +153,7 @@ test.each(['light', 'dark'] as const)('in %s mode all text is readable', async (
   await page.getByRole('alert').waitFor();
   const colours = await coloursOf(page);
   expect(colours.length).toBeGreaterThan(8);
-  for (const { element, text, ground } of colours)
-    expect(contrast(text, ground), element).toBeGreaterThan(4.5);
+  for (const { element, text, ground } of colours) expect(contrast(text, ground), element).toBeGreaterThan(4.5);
   const border = await styleOf(page, '#password', 'borderTopColor');
   expect(contrast(border, colours[0]?.ground ?? '')).toBeGreaterThan(3);
   expect(contrast(colours[0]?.ground ?? '', 'rgb(0, 0, 0)') < 2).toBe(colorScheme === 'dark');
@@ -200,9 +195,7 @@ test('an app with its own URL scheme gets its code', async () => {
   const access = await token(service.http, credentials);
   const wanted = { name: 'App', type: 'public', redirectUris: ['com.example.app:/callback'] };
   const path = `/api/v2/teams/${credentials.teamId}/clients`;
-  const { clientId } = (await manage(service.http, access, 'POST', path, 201, wanted)) as {
-    clientId: string;
-  };
+  const { clientId } = (await manage(service.http, access, 'POST', path, 201, wanted)) as { clientId: string };
   const { page, complaints } = await visit(phone);
   await page.goto(addressOf('com.example.app:/callback', { client_id: clientId }));
   // Nothing on this machine handles the scheme: the test can only see that the browser tried.

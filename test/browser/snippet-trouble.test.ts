@@ -43,10 +43,7 @@ describe('with a server in trouble', () => {
       window.flags = flagmeter(${JSON.stringify({ key: 'fm_fe_x', environment: 'Production', ...options })});`;
     pages.put('/clock', { html: `<!doctype html><script type="module">${code}</script>` });
     await page.goto(`${pages.origin}/clock`);
-    await vi.waitFor(
-      async () => expect(await page.evaluate('window.flags !== undefined')).toBe(true),
-      10_000,
-    );
+    await vi.waitFor(async () => expect(await page.evaluate('window.flags !== undefined')).toBe(true), 10_000);
     await page.clock.pauseAt(Date.now() + 60_000);
     /** Waits until the host got this number of requests, and the page their answers. */
     const settled = (requests: number) =>
@@ -77,31 +74,26 @@ describe('with a server in trouble', () => {
   test.each([
     [429, 'shortest', 0, 10_000, 20_000],
     [503, 'longest', 1, 30_000, 60_000],
-  ])(
-    'keeps its counts after %i, adds later ones, and waits longer each time: the %s pauses',
-    async (...row) => {
-      const [status, , random, first, second] = row;
-      const { page, problems, settled } = await openWithClock();
-      await page.evaluate(`Math.random = () => ${random}`);
-      host.answer(status, status);
-      await page.evaluate(
-        `flags.checked('a', 'on'); flags.set('gauge', 1); flags.add('sum', 2); flags.flush()`,
-      );
-      await page.evaluate(`flags.checked('a', 'on'); flags.set('gauge', 7); flags.add('sum', 3)`);
-      await page.clock.runFor(first - 100);
-      expect(host.received).toHaveLength(1);
-      await page.clock.runFor(200);
-      await settled(2);
-      await page.clock.runFor(second - 200);
-      expect(host.received).toHaveLength(2);
-      await page.clock.runFor(300);
-      await settled(3);
-      const { f, m } = JSON.parse(host.received[2]!.body);
-      expect([f, m]).toEqual([{ a: { on: [2, 0, 0] } }, { gauge: 7, sum: 5 }]);
-      expect(problems).toEqual([]);
-      await page.close();
-    },
-  );
+  ])('keeps its counts after %i, adds later ones, and waits longer each time: the %s pauses', async (...row) => {
+    const [status, , random, first, second] = row;
+    const { page, problems, settled } = await openWithClock();
+    await page.evaluate(`Math.random = () => ${random}`);
+    host.answer(status, status);
+    await page.evaluate(`flags.checked('a', 'on'); flags.set('gauge', 1); flags.add('sum', 2); flags.flush()`);
+    await page.evaluate(`flags.checked('a', 'on'); flags.set('gauge', 7); flags.add('sum', 3)`);
+    await page.clock.runFor(first - 100);
+    expect(host.received).toHaveLength(1);
+    await page.clock.runFor(200);
+    await settled(2);
+    await page.clock.runFor(second - 200);
+    expect(host.received).toHaveLength(2);
+    await page.clock.runFor(300);
+    await settled(3);
+    const { f, m } = JSON.parse(host.received[2]!.body);
+    expect([f, m]).toEqual([{ a: { on: [2, 0, 0] } }, { gauge: 7, sum: 5 }]);
+    expect(problems).toEqual([]);
+    await page.close();
+  });
 
   test('keeps its counts without a network', async () => {
     const { page, problems, settled } = await openWithClock();
@@ -201,10 +193,7 @@ describe('with a server in trouble', () => {
   test.each([
     ['fetch is not there', `delete globalThis.fetch; delete navigator.__proto__.sendBeacon`],
     ['fetch throws', `globalThis.fetch = () => { throw new Error('blocked') }`],
-    [
-      'built-in objects are frozen',
-      `[Object, Array, Map, Promise].forEach((each) => Object.freeze(each.prototype))`,
-    ],
+    ['built-in objects are frozen', `[Object, Array, Map, Promise].forEach((each) => Object.freeze(each.prototype))`],
     [
       'the storage is blocked',
       `Object.defineProperty(window, 'localStorage', { get() { throw new Error('denied') } })`,

@@ -71,11 +71,7 @@ describe('with a real server', () => {
     };
     total = async (environment) => {
       const range = { from: new Date(Date.now() - 3_600_000), to: new Date(Date.now() + 3_600_000) };
-      const { features } = await usage(binary.http, access, application, {
-        environment,
-        step: 'hour',
-        ...range,
-      });
+      const { features } = await usage(binary.http, access, application, { environment, step: 'hour', ...range });
       return features.reduce((sum, { checks }) => sum + checks, 0);
     };
   });
@@ -140,10 +136,7 @@ describe('with a real server', () => {
   });
 
   test('flush resolves when all names have arrived', async () => {
-    const { page } = await openWithSnippet(context, pages, `http://${binary.http}`, {
-      key,
-      environment: 'Staging',
-    });
+    const { page } = await openWithSnippet(context, pages, `http://${binary.http}`, { key, environment: 'Staging' });
     await page.evaluate(`(() => {
       for (let at = 0; at < 800; at += 1) flags.checked('a-feature-of-this-page-' + at, 'enabled');
       return flags.flush();
@@ -157,9 +150,7 @@ describe('with a real server', () => {
     ['is closed', 'Closing', (page: Page) => page.close({ runBeforeUnload: true })],
   ])('sends 900 names when the page %s at once', async (_, environment, leave) => {
     const { page } = await openWithSnippet(context, pages, `http://${binary.http}`, { key, environment });
-    await page.evaluate(
-      `for (let at = 0; at < 900; at += 1) flags.checked('a-feature-of-this-page-' + at, 'enabled')`,
-    );
+    await page.evaluate(`for (let at = 0; at < 900; at += 1) flags.checked('a-feature-of-this-page-' + at, 'enabled')`);
     await leave(page);
     await vi.waitFor(async () => expect(await total(environment)).toBe(900));
     await page.close();
@@ -185,10 +176,7 @@ describe('with a real server', () => {
   });
 
   test('sends its counts when the page is left', async () => {
-    const { page } = await openWithSnippet(context, pages, `http://${binary.http}`, {
-      key,
-      environment: 'Production',
-    });
+    const { page } = await openWithSnippet(context, pages, `http://${binary.http}`, { key, environment: 'Production' });
     await page.evaluate(`flags.checked('leaving', 'on')`);
     await page.goto('about:blank');
     await vi.waitFor(async () => expect(await read('leaving')).toEqual([['on', 1, 0, 0], 0]));
@@ -196,10 +184,7 @@ describe('with a real server', () => {
   });
 
   test.each(['pagehide', 'visibilitychange'])('sends what the page counts in its own %s', async (event) => {
-    const { page } = await openWithSnippet(context, pages, `http://${binary.http}`, {
-      key,
-      environment: 'Production',
-    });
+    const { page } = await openWithSnippet(context, pages, `http://${binary.http}`, { key, environment: 'Production' });
     const target = event === 'pagehide' ? 'window' : 'document';
     await page.evaluate(`${target}.addEventListener('${event}', () => flags.used('${event}', 'on'))`);
     await page.goto('about:blank');
@@ -232,9 +217,7 @@ describe('with a real server', () => {
       flags.checked('lost', 'on'); await flags.flush();
     })()`);
     const own = problems.filter((text) => text.startsWith('flagmeter:'));
-    expect(own).toEqual([
-      `flagmeter: http://${binary.http}/api/frontend/telemetry answered 404; counts are lost`,
-    ]);
+    expect(own).toEqual([`flagmeter: http://${binary.http}/api/frontend/telemetry answered 404; counts are lost`]);
     await page.close();
   });
 

@@ -2,12 +2,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { cleanUp } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
-import {
-  type ClientUrls,
-  type OidcProvider,
-  oidcClient,
-  startOidcProvider,
-} from '../support/oidc-provider.ts';
+import { type ClientUrls, type OidcProvider, oidcClient, startOidcProvider } from '../support/oidc-provider.ts';
 import { axeFaults } from './support/axe.ts';
 import { type Console, openConsole } from './support/console.ts';
 import { widthOf } from './support/looks.ts';
@@ -158,8 +153,5 @@ test('an administrator sets the rules of a provider and of passwords', async () 
   await page.getByRole('button', { name: 'Save the rules for passwords' }).click();
   await expect
     .poll(() => console.manage('GET', '/api/v2/sign-in-policy', 200))
-    .toMatchObject({
-      passwords: 'everyone',
-      domains: [],
-    });
+    .toMatchObject({ passwords: 'everyone', domains: [] });
 });

@@ -126,23 +126,20 @@ describe("Unleash's SDK for pages", () => {
       ['the server is unreachable', 'refuse'],
       ['the server answers 503', 503],
       ['the server answers 429', 429],
-    ])(
-      'does not repeat what it sends while %s, and what it sends later counts once',
-      async (_, behaviour) => {
-        const { page, host, environment, answered } = await open();
-        await page.evaluate('check(1)');
-        await countsBecome(environment, checksOf(1));
-        host.behave(behaviour);
-        await page.evaluate('check(10)');
-        // Chromium itself repeats a request on a connection in use before the page learns that it has failed.
-        const status = typeof behaviour === 'number' ? behaviour : 0;
-        await vi.waitFor(() => expect(answered().at(-1)?.status).toBe(status));
-        host.behave('forward');
-        await page.evaluate('check(5)');
-        await countsBecome(environment, checksOf(6));
-        await page.close();
-      },
-    );
+    ])('does not repeat what it sends while %s, and what it sends later counts once', async (_, behaviour) => {
+      const { page, host, environment, answered } = await open();
+      await page.evaluate('check(1)');
+      await countsBecome(environment, checksOf(1));
+      host.behave(behaviour);
+      await page.evaluate('check(10)');
+      // Chromium itself repeats a request on a connection in use before the page learns that it has failed.
+      const status = typeof behaviour === 'number' ? behaviour : 0;
+      await vi.waitFor(() => expect(answered().at(-1)?.status).toBe(status));
+      host.behave('forward');
+      await page.evaluate('check(5)');
+      await countsBecome(environment, checksOf(6));
+      await page.close();
+    });
 
     test('counts once what it sends while answers are lost', async () => {
       const { page, host, environment } = await open();

@@ -3,9 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Outcome } from '../../chaos/clients/ask.ts';
 import { Digits } from '../../chaos/clients/digits.ts';
 
-const outcomes = fc.array(fc.constantFrom<Outcome>('accepted', 'refused', 'unknown'), {
-  maxLength: Digits.most,
-});
+const outcomes = fc.array(fc.constantFrom<Outcome>('accepted', 'refused', 'unknown'), { maxLength: Digits.most });
 
 function digitsOf(all: readonly Outcome[]): Digits {
   const digits = new Digits();

@@ -3,10 +3,7 @@ import { Dice } from '../../chaos/dice.ts';
 import { drawFaults, faults } from '../../chaos/faults/draw.ts';
 import type { Scene } from '../../chaos/scene/scene.ts';
 
-const scene = {
-  database: {},
-  nodes: [{ name: 'node1' }, { name: 'node2' }, { name: 'node3' }],
-} as unknown as Scene;
+const scene = { database: {}, nodes: [{ name: 'node1' }, { name: 'node2' }, { name: 'node3' }] } as unknown as Scene;
 const drawn = (seed: number) => drawFaults(scene, new Dice(seed), []);
 const seeds = Array.from({ length: 2_000 }, (_, seed) => seed);
 

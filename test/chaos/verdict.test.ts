@@ -14,9 +14,7 @@ const bun = join(root, 'node_modules/.bin/bun');
 function failingBinary(folder: string, starts: string): string {
   const file = join(folder, 'flagmeter');
   const count = `echo >> ${join(folder, 'starts')}; case $(wc -l < ${join(folder, 'starts')}) in ${starts}) exit 1;; esac`;
-  writeFileSync(file, `#!/bin/sh\nif [ "$1" = serve ]; then ${count}; fi\nexec ${binaryPath} "$@"\n`, {
-    mode: 0o755,
-  });
+  writeFileSync(file, `#!/bin/sh\nif [ "$1" = serve ]; then ${count}; fi\nexec ${binaryPath} "$@"\n`, { mode: 0o755 });
   return file;
 }
 
@@ -34,39 +32,29 @@ const endings: readonly Ending[] = [
   { name: 'receives SIGINT', starts: '2', end: (pid) => process.kill(pid, 'SIGINT') },
   { name: 'receives SIGTERM', starts: '2', end: (pid) => process.kill(pid, 'SIGTERM') },
   { name: 'receives SIGHUP', starts: '2', end: (pid) => process.kill(pid, 'SIGHUP') },
-  {
-    name: 'receives SIGINT with its whole process group',
-    starts: '2',
-    end: (pid) => process.kill(-pid, 'SIGINT'),
-  },
+  { name: 'receives SIGINT with its whole process group', starts: '2', end: (pid) => process.kill(-pid, 'SIGINT') },
 ];
 
-rounds.each(endings)(
-  'exits with 1 and the summary if a run with a violation $name',
-  async ({ starts, end }) => {
-    const folder = temporaryDirectory();
-    const binary = failingBinary(folder, starts);
-    const args = ['--alone', '--only', 'kill', '--rounds', '1', '--folder', folder, '--binary', binary];
-    const run = spawn(bun, [join(root, 'chaos/main.ts'), ...args], { detached: true });
-    const closed = once(run, 'close');
-    let [stdout, stderr, isEnded] = ['', '', false];
-    run.stdout.setEncoding('utf8').on('data', (text: string) => {
-      stdout += text;
-    });
-    run.stderr.setEncoding('utf8').on('data', (text: string) => {
-      stderr += text;
-      if (isEnded || !stderr.includes('VIOLATION')) return;
-      isEnded = true;
-      end?.(run.pid!);
-    });
-    expect({ code: (await closed)[0], stderr }).toEqual({
-      code: 1,
-      stderr: expect.stringContaining('VIOLATION'),
-    });
-    expect(stdout).toMatch(/^[1-9]\d* violations\n {2}round 1: kill could not be carried out/m);
-    expect(stdout).toContain(end === undefined && starts === '2' ? ', 1 rounds,' : ', incomplete,');
-  },
-);
+rounds.each(endings)('exits with 1 and the summary if a run with a violation $name', async ({ starts, end }) => {
+  const folder = temporaryDirectory();
+  const binary = failingBinary(folder, starts);
+  const args = ['--alone', '--only', 'kill', '--rounds', '1', '--folder', folder, '--binary', binary];
+  const run = spawn(bun, [join(root, 'chaos/main.ts'), ...args], { detached: true });
+  const closed = once(run, 'close');
+  let [stdout, stderr, isEnded] = ['', '', false];
+  run.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  run.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+    if (isEnded || !stderr.includes('VIOLATION')) return;
+    isEnded = true;
+    end?.(run.pid!);
+  });
+  expect({ code: (await closed)[0], stderr }).toEqual({ code: 1, stderr: expect.stringContaining('VIOLATION') });
+  expect(stdout).toMatch(/^[1-9]\d* violations\n {2}round 1: kill could not be carried out/m);
+  expect(stdout).toContain(end === undefined && starts === '2' ? ', 1 rounds,' : ', incomplete,');
+});
 
 describe.each([
   { found: 'a violation', code: 1, say: "journal.violation('seeded');" },
@@ -88,9 +76,6 @@ describe.each([
       ${say}
       ${end}`;
     const { status, stdout } = spawnSync(bun, ['-e', program], { encoding: 'utf8', input: '' });
-    expect({ status, stdout }).toEqual({
-      status: code,
-      stdout: expect.stringMatching(/^seed 7, incomplete, /),
-    });
+    expect({ status, stdout }).toEqual({ status: code, stdout: expect.stringMatching(/^seed 7, incomplete, /) });
   });
 });

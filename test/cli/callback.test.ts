@@ -54,9 +54,6 @@ describe('the listener for the redirect of a sign-in', () => {
 
   it('fails after the time limit', async () => {
     const { arrived } = await open(1);
-    await expect(arrived).rejects.toMatchObject({
-      exitCode: 3,
-      message: expect.stringContaining('start again'),
-    });
+    await expect(arrived).rejects.toMatchObject({ exitCode: 3, message: expect.stringContaining('start again') });
   });
 });

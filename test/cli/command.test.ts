@@ -57,11 +57,7 @@ describe('the arguments of a command', () => {
       ['Backend', 'Frontend', '--name', 'n'],
       "Cannot use the argument 'Frontend': users create takes one argument, TYPE",
     ],
-    [
-      rich,
-      ['-n', 'Backend'],
-      "Cannot use the argument '-n': flags begin with two dashes, other arguments with none",
-    ],
+    [rich, ['-n', 'Backend'], "Cannot use the argument '-n': flags begin with two dashes, other arguments with none"],
   ])('are refused: %#', (command, argv, message) => {
     expect(() => readGiven(command, argv)).toThrow(new UsageError(message));
   });

@@ -121,11 +121,7 @@ describe('login --device', () => {
     const answer = async (url: string) => {
       asked.push(url);
       const endpoint = 'http://flags.example/connect/deviceauthorization';
-      const metadata = {
-        issuer: address,
-        scopes_supported: ['openid'],
-        device_authorization_endpoint: endpoint,
-      };
+      const metadata = { issuer: address, scopes_supported: ['openid'], device_authorization_endpoint: endpoint };
       return Response.json(metadata);
     };
     const { context } = machine({}, { fetch: answer });
@@ -135,14 +131,11 @@ describe('login --device', () => {
     expect(asked).toEqual([`${address}/.well-known/openid-configuration`]);
   });
 
-  it.each(['--client-id=x', '--store', '--no-browser', '--client-secret-file=x'])(
-    'takes no %s',
-    async (flag) => {
-      await expect(attempt(machine(), flag)).rejects.toThrow(
-        new UsageError(`Cannot use ${flag.split('=')[0]} with --device`),
-      );
-    },
-  );
+  it.each(['--client-id=x', '--store', '--no-browser', '--client-secret-file=x'])('takes no %s', async (flag) => {
+    await expect(attempt(machine(), flag)).rejects.toThrow(
+      new UsageError(`Cannot use ${flag.split('=')[0]} with --device`),
+    );
+  });
 });
 
 it('login without a browser suggests login --device', async () => {

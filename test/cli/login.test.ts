@@ -32,15 +32,9 @@ async function statusOf({ accessToken }: StoredSession): Promise<number> {
 
 describe('login as an API key', () => {
   it.each<[string, (id: string, secret: string) => [string[], ContextOptions]]>([
-    [
-      'a file',
-      (id, secret) => [['--client-id', id, '--client-secret-file', 's'], { files: { s: `${secret}\nx` } }],
-    ],
+    ['a file', (id, secret) => [['--client-id', id, '--client-secret-file', 's'], { files: { s: `${secret}\nx` } }]],
     ['the variable', (id, secret) => [['--client-id', id], { env: { FLAGMETER_CLIENT_SECRET: secret } }]],
-    [
-      'the variables',
-      (id, secret) => [[], { env: { FLAGMETER_CLIENT_ID: id, FLAGMETER_CLIENT_SECRET: secret } }],
-    ],
+    ['the variables', (id, secret) => [[], { env: { FLAGMETER_CLIENT_ID: id, FLAGMETER_CLIENT_SECRET: secret } }]],
     ['a person', (id, secret) => [['--client-id', id], { answers: [secret] }]],
   ])('takes the secret from %s, and does not store it', async (_where, given) => {
     const { clientId, clientSecret } = running.service.credentials;
@@ -90,14 +84,8 @@ describe('login as an API key', () => {
   });
 
   it.each([
-    [
-      ['--client-id', 'x'],
-      'Cannot sign in without a secret: use --client-secret-file or FLAGMETER_CLIENT_SECRET',
-    ],
-    [
-      ['--client-id', 'x', '--client-secret-file', 'no'],
-      'Cannot read the file that --client-secret-file names: ',
-    ],
+    [['--client-id', 'x'], 'Cannot sign in without a secret: use --client-secret-file or FLAGMETER_CLIENT_SECRET'],
+    [['--client-id', 'x', '--client-secret-file', 'no'], 'Cannot read the file that --client-secret-file names: '],
     [['--store'], 'Cannot use --store without --client-id'],
     [['--client-secret-file', 's'], 'Cannot use --client-secret-file without --client-id'],
     [['--client-secret', 's'], 'Unknown flag --client-secret'],
@@ -259,25 +247,22 @@ describe('login at a server that is not flagmeter', () => {
 });
 
 describe('logout', () => {
-  it.each(['a browser', 'an API key'])(
-    'ends a session by %s on the server, and deletes its tokens',
-    async (by) => {
-      const { clientId, clientSecret } = running.service.credentials;
-      const context = withBrowser({ answers: [clientSecret] });
-      await login.run(
-        by === 'a browser' ? ['--url', running.url] : ['--url', running.url, '--client-id', clientId],
-        context,
-      );
-      const session = sessionOf(context) as StoredSession;
-      context.output.err = '';
-      expect(await logout.run([], context)).toBe(0);
-      expect(context.output).toEqual({ out: '', err: `Signed out of ${running.url}\n` });
-      expect(openTokenStore(context).read()).toEqual({ current: null, servers: {} });
-      expect(await statusOf(session)).toBe(401);
-      expect(await logout.run(['--url', running.url], context)).toBe(0);
-      expect(context.output.err).toContain(`Not signed in to ${running.url}\n`);
-    },
-  );
+  it.each(['a browser', 'an API key'])('ends a session by %s on the server, and deletes its tokens', async (by) => {
+    const { clientId, clientSecret } = running.service.credentials;
+    const context = withBrowser({ answers: [clientSecret] });
+    await login.run(
+      by === 'a browser' ? ['--url', running.url] : ['--url', running.url, '--client-id', clientId],
+      context,
+    );
+    const session = sessionOf(context) as StoredSession;
+    context.output.err = '';
+    expect(await logout.run([], context)).toBe(0);
+    expect(context.output).toEqual({ out: '', err: `Signed out of ${running.url}\n` });
+    expect(openTokenStore(context).read()).toEqual({ current: null, servers: {} });
+    expect(await statusOf(session)).toBe(401);
+    expect(await logout.run(['--url', running.url], context)).toBe(0);
+    expect(context.output.err).toContain(`Not signed in to ${running.url}\n`);
+  });
 
   it('deletes the tokens even if the server cannot be reached', async () => {
     const { clientId, clientSecret } = running.service.credentials;

@@ -14,9 +14,7 @@ describe('a second application of the same name', () => {
       exitCode: 6,
       message: `The team already has an application ${name} (${first.id}); use it, or choose another name`,
     });
-    await expect(run(`apps update ${admin.application} --name ${name}`)).rejects.toMatchObject({
-      exitCode: 6,
-    });
+    await expect(run(`apps update ${admin.application} --name ${name}`)).rejects.toMatchObject({ exitCode: 6 });
   });
 
   it('may be in another team', async () => {

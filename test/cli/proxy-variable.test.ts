@@ -20,12 +20,9 @@ test.each([
   expect(proxyFor(url, env)).toEqual(variable && { variable, address: 'proxy.example:3128' });
 });
 
-test.each(['proxy.example:3128', 'me:secret@proxy.example:3128'])(
-  'a proxy without a scheme is %s',
-  (given) => {
-    expect(proxyFor('http://a', { HTTP_PROXY: given })?.address).toBe('proxy.example:3128');
-  },
-);
+test.each(['proxy.example:3128', 'me:secret@proxy.example:3128'])('a proxy without a scheme is %s', (given) => {
+  expect(proxyFor('http://a', { HTTP_PROXY: given })?.address).toBe('proxy.example:3128');
+});
 
 test('a failed request names the proxy and its variable, without the password', async () => {
   const fetch = () => Promise.reject(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }));

@@ -46,9 +46,7 @@ describe('rows', () => {
   });
 
   it('are refused with a message', async () => {
-    await expect(run(`usage ${here} --format csv --to 1d --from 1h`)).rejects.toThrow(
-      /from must be before to/,
-    );
+    await expect(run(`usage ${here} --format csv --to 1d --from 1h`)).rejects.toThrow(/from must be before to/);
     await expect(run(`usage ${here} --format csv --json`)).rejects.toThrow(UsageError);
   });
 
@@ -117,9 +115,7 @@ describe('usage', () => {
   it('has a line for each bucket with --step', async () => {
     await send({ f: { checkout: { on: [3, 2, 1] }, cart: { on: [1] } } });
     const { out } = await run(`usage ${here} --step HOUR --from 2h --feature checkout`);
-    expect(out).toMatch(
-      /\n\nTIME +FEATURE +VARIANT +CHECKS +USED +VIEWED\n\S+ \S+ UTC +checkout +on +3 +2 +1\n$/,
-    );
+    expect(out).toMatch(/\n\nTIME +FEATURE +VARIANT +CHECKS +USED +VIEWED\n\S+ \S+ UTC +checkout +on +3 +2 +1\n$/);
   });
 
   it('prints the JSON of the API for scripts', async () => {
@@ -139,11 +135,7 @@ describe('usage', () => {
   });
 
   it.each([
-    [
-      'usage --app Here',
-      2,
-      'Cannot use usage without --environment: there is Production, Staging, Development',
-    ],
+    ['usage --app Here', 2, 'Cannot use usage without --environment: there is Production, Staging, Development'],
     [
       'usage --app Here --environment PRODUCTION',
       5,
@@ -179,19 +171,13 @@ it('ingest shows refusals with reasons and senders', async () => {
   expect(await send({}, {})).toBe(403);
   running.clock.advance(2000); // What was refused shows after a second.
   const { out } = await untilShown(() => run('ingest --app Here'), /refused 2/);
-  expect(out).toMatch(
-    /^Shop, all environments, .*\naccepted 1, refused 2, noted 0\n\nREFUSED +STATUS +COUNT /,
-  );
+  expect(out).toMatch(/^Shop, all environments, .*\naccepted 1, refused 2, noted 0\n\nREFUSED +STATUS +COUNT /);
   expect(out).toMatch(
     /^unknown_environment +404 +1 +production +telemetry .*, from https:\/\/shop\.example +\S+ \S+ UTC$/m,
   );
   expect(out).toMatch(/^origin_missing +403 +1 +Production +telemetry /m);
-  expect(out).toMatch(
-    /\n\nSENDER +INSTANCE +TRANSPORT +ACCEPTED +REFUSED +NOTED +LAST\ntest +- +http +1 +2 +0 /,
-  );
-  expect((await run('ingest --app Here --environment Staging')).err).toBe(
-    'No packets or reports in this period\n',
-  );
+  expect(out).toMatch(/\n\nSENDER +INSTANCE +TRANSPORT +ACCEPTED +REFUSED +NOTED +LAST\ntest +- +http +1 +2 +0 /);
+  expect((await run('ingest --app Here --environment Staging')).err).toBe('No packets or reports in this period\n');
 });
 
 /** Runs something again until its output matches. */

@@ -7,12 +7,7 @@ import { administrator } from './administrator.ts';
 const admin = administrator();
 const { running, run, api, fresh } = admin;
 
-describe.each<{
-  resource: ResourceName;
-  path: () => string;
-  create: (name: string) => string;
-  field: string;
-}>([
+describe.each<{ resource: ResourceName; path: () => string; create: (name: string) => string; field: string }>([
   { resource: 'apps', path: () => '/applications', create: (name) => name, field: 'name' },
   {
     resource: 'keys',
@@ -38,12 +33,7 @@ describe.each<{
     create: (name) => `${name} --app ${admin.application} --kind gauge --unit EUR`,
     field: 'name',
   },
-  {
-    resource: 'users',
-    path: () => '/users',
-    create: (name) => `${name}@example.com --name Some+Body`,
-    field: 'email',
-  },
+  { resource: 'users', path: () => '/users', create: (name) => `${name}@example.com --name Some+Body`, field: 'email' },
   {
     resource: 'api-keys',
     path: () => `/teams/${running.service.credentials.teamId}/api-keys`,
@@ -80,9 +70,7 @@ describe.each<{
       throw new Error('a request was sent');
     };
     const attempt = run(`${resource} delete x${within()}`, {}, { fetch });
-    await expect(attempt).rejects.toThrow(
-      /^Cannot delete an? [\w ]+ without --yes: standard input is not a terminal$/,
-    );
+    await expect(attempt).rejects.toThrow(/^Cannot delete an? [\w ]+ without --yes: standard input is not a terminal$/);
     await expect(attempt).rejects.toBeInstanceOf(UsageError);
   });
 
@@ -127,10 +115,7 @@ describe('a list', () => {
       /must be snoozed, .*safe-to-remove/,
     );
     const failing = (flags: string) => run(`features list --app ${application} ${flags} --fail-if-any`);
-    await expect(failing('--verdict new')).rejects.toMatchObject({
-      exitCode: 8,
-      message: 'There is 1 feature',
-    });
+    await expect(failing('--verdict new')).rejects.toMatchObject({ exitCode: 8, message: 'There is 1 feature' });
   });
 
   it('that is empty is reported, except with --json', async () => {
@@ -183,9 +168,7 @@ describe('a secret', () => {
 
   it('of a user is read from a file, and not printed', async () => {
     const files = { p: 'correct horse battery\nsecond line' };
-    const { out, err } = await run(`users create ${fresh()}@example.com --name N --password-file p`, {
-      files,
-    });
+    const { out, err } = await run(`users create ${fresh()}@example.com --name N --password-file p`, { files });
     expect(out + err).not.toMatch(/password|horse/i);
   });
 });
@@ -197,12 +180,8 @@ describe('an item named by a command', () => {
     const attempt = run('envs list --app Shop');
     await expect(attempt).rejects.toThrow(UsageError);
     await expect(attempt).rejects.toThrow(/^More than one application is named Shop: use one of app_/);
-    expect((await run(`apps delete ${admin.application} --yes`)).err).toContain(
-      `Shop (${admin.application})`,
-    );
-    expect((await run(`apps delete ${admin.application} --yes`)).err).toContain(
-      `${admin.application} (${id})`,
-    );
+    expect((await run(`apps delete ${admin.application} --yes`)).err).toContain(`Shop (${admin.application})`);
+    expect((await run(`apps delete ${admin.application} --yes`)).err).toContain(`${admin.application} (${id})`);
   });
 
   it('can be in a team that a flag names', async () => {
@@ -218,10 +197,7 @@ describe('an item named by a command', () => {
       environments: [{ name: 'One' }, { name: 'Two' }],
     });
     const user = await run(`users create ${name}@example.com --name N --team Default --role Admin --json`);
-    expect(JSON.parse(user.out)).toMatchObject({
-      role: 'Admin',
-      teams: [running.service.credentials.teamId],
-    });
+    expect(JSON.parse(user.out)).toMatchObject({ role: 'Admin', teams: [running.service.credentials.teamId] });
   });
 
   it.each(['.', '..'])('never leads to another path: %s', async (name) => {
@@ -252,8 +228,7 @@ describe('a refusal', () => {
     ['apps list --url http://127.0.0.1:9', 7, /^Cannot reach/],
     ['apps create Here --team Nowhere', 5, /^There is no team Nowhere; there is Default/],
   ])('of %s fails with %i', async (command, exitCode, message) => {
-    if (command.includes('Here'))
-      await createApplication(running.service.http, admin.access, { name: 'Here' });
+    if (command.includes('Here')) await createApplication(running.service.http, admin.access, { name: 'Here' });
     const attempt = run(command.replace('--app Here', `--app ${admin.application}`));
     await expect(attempt).rejects.toMatchObject({ exitCode, message: expect.stringMatching(message) });
   });

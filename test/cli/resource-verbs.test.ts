@@ -35,8 +35,7 @@ describe('show', () => {
 describe('update', () => {
   it('changes only the given fields of an application', async () => {
     const name = fresh();
-    const settings =
-      '--origin https://a.example --origin https://b.example --accept-identities TRUE --rate 2.5';
+    const settings = '--origin https://a.example --origin https://b.example --accept-identities TRUE --rate 2.5';
     expect(await json(`apps update ${admin.application} --name ${name} ${settings}`)).toMatchObject({
       ...{ name, allowedOrigins: ['https://a.example', 'https://b.example'] },
       ...{ acceptClientIdentities: true, rate: 2.5, burst: null },
@@ -61,10 +60,7 @@ describe('update', () => {
     const metric = `sales --app ${admin.application}`;
     await run(`metrics create ${metric} --kind gauge --unit EUR`);
     expect(await json(`metrics update ${metric} --unit USD`)).toMatchObject({ kind: 'gauge', unit: 'USD' });
-    expect(await json(`metrics update ${metric} --kind Counter`)).toMatchObject({
-      kind: 'counter',
-      unit: 'USD',
-    });
+    expect(await json(`metrics update ${metric} --kind Counter`)).toMatchObject({ kind: 'counter', unit: 'USD' });
     const { kind, unit } = await json(`metrics update ${metric} --unit=`);
     expect([kind, unit]).toEqual(['counter', undefined]);
   });
@@ -165,9 +161,7 @@ describe('a log', () => {
     const { clientId } = running.service.credentials;
     expect((await run(`audit --actor ${clientId} --limit 1`)).out).toContain('First API key');
     expect((await run('audit --actor admin@localhost')).err).toBe('There are no entries of the audit log\n');
-    await expect(run('audit --actor nobody@example.com')).rejects.toThrow(
-      'There is no user nobody@example.com',
-    );
+    await expect(run('audit --actor nobody@example.com')).rejects.toThrow('There is no user nobody@example.com');
   });
 
   it.each([
@@ -186,18 +180,16 @@ describe('a log', () => {
   });
 });
 
-it.each([
-  'teams show Other',
-  'teams delete Other --yes',
-  'webhooks list --team Other',
-  'apps create New --team Other',
-])('%s of a team that the caller is not in is refused with exit code 4', async (command) => {
-  const { id } = (await api('POST', '/teams', 201, { name: fresh() })) as { id: string };
-  await expect(run(command.replace('Other', id))).rejects.toMatchObject({
-    exitCode: 4,
-    message: 'The caller is not in this team; one of its Admins can add users (not_in_team)',
-  });
-});
+it.each(['teams show Other', 'teams delete Other --yes', 'webhooks list --team Other', 'apps create New --team Other'])(
+  '%s of a team that the caller is not in is refused with exit code 4',
+  async (command) => {
+    const { id } = (await api('POST', '/teams', 201, { name: fresh() })) as { id: string };
+    await expect(run(command.replace('Other', id))).rejects.toMatchObject({
+      exitCode: 4,
+      message: 'The caller is not in this team; one of its Admins can add users (not_in_team)',
+    });
+  },
+);
 
 describe('an object that does not exist', () => {
   it('is explained by the server if the list has it', async () => {
@@ -206,18 +198,12 @@ describe('an object that does not exist', () => {
     const sent = await fetch(`${running.url}/api/frontend/telemetry`, { method: 'POST', body });
     expect(sent.status).toBe(202);
     const attempt = run(`features delete seen --yes --app ${admin.application}`);
-    await expect(attempt).rejects.toMatchObject({
-      exitCode: 5,
-      message: expect.stringMatching(/\(not_found\)$/),
-    });
+    await expect(attempt).rejects.toMatchObject({ exitCode: 5, message: expect.stringMatching(/\(not_found\)$/) });
   });
 
   it.each([
     ['apps show SHOPPE', 'There is no application SHOPPE'],
-    [
-      'envs show production --app Here',
-      'There is no environment production; case matters, and there is Production',
-    ],
+    ['envs show production --app Here', 'There is no environment production; case matters, and there is Production'],
     [
       'envs delete production --yes --app Here',
       'There is no environment production; case matters, and there is Production',

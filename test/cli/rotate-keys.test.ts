@@ -13,9 +13,7 @@ it('keys rotate prints a key that replaces another one, which is found by name',
   expect(made.key).not.toBe(old.key);
   expect(err).toContain('Key: shown only once');
   const { items } = JSON.parse((await run(`keys list ${app} --json`)).out);
-  expect(items.find(({ id }: { id: string }) => id === old.id)).toMatchObject({
-    expiresAt: made.previousKeyUntil,
-  });
+  expect(items.find(({ id }: { id: string }) => id === old.id)).toMatchObject({ expiresAt: made.previousKeyUntil });
   await expect(run(`keys rotate ${old.id} ${app}`)).rejects.toThrow('rotated already');
 });
 

@@ -10,9 +10,7 @@ import { testContext } from './fixture.ts';
 /** Starts a server for one test. @returns its address without the scheme */
 async function start(listener: RequestListener, secure = false): Promise<string> {
   const pem = (name: string) => readFileSync(join(import.meta.dirname, `../http/support/tls/${name}.pem`));
-  const server = secure
-    ? createSecureServer({ cert: pem('cert'), key: pem('key') }, listener)
-    : createServer(listener);
+  const server = secure ? createSecureServer({ cert: pem('cert'), key: pem('key') }, listener) : createServer(listener);
   onTestFinished(() => {
     server.closeAllConnections();
     server.close();
@@ -39,12 +37,7 @@ describe('a request', () => {
     const http = await start((_, response) => {
       response.writeHead(418, { 'retry-after': '7', 'flagmeter-noted': 'x' }).end('{"a":1}');
     });
-    expect(await get(`http://${http}/x`)).toEqual({
-      status: 418,
-      json: { a: 1 },
-      retryAfter: '7',
-      noted: 'x',
-    });
+    expect(await get(`http://${http}/x`)).toEqual({ status: 418, json: { a: 1 }, retryAfter: '7', noted: 'x' });
   });
 
   it('returns no JSON from a body that is not JSON', async () => {
@@ -60,9 +53,7 @@ describe('a request', () => {
     });
     await expect(get(`http://${http}/x?secret`)).rejects.toMatchObject({
       exitCode: 1,
-      message: expect.stringMatching(
-        /^http:\/\/127\.0\.0\.1:\d+ redirects to \/elsewhere.*; use the address/,
-      ),
+      message: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+ redirects to \/elsewhere.*; use the address/),
     });
     expect(seen).toEqual(['/x?secret']);
   });

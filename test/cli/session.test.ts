@@ -56,9 +56,7 @@ describe('half of an API key in the environment', () => {
 
   it('does not begin a sign-in by browser', async () => {
     const context = testContext({ env: { [secret]: 'x' } });
-    await expect(login.run(['--url', running.url], context)).rejects.toThrow(
-      `Cannot use ${secret} without ${id}`,
-    );
+    await expect(login.run(['--url', running.url], context)).rejects.toThrow(`Cannot use ${secret} without ${id}`);
   });
 });
 
@@ -184,10 +182,7 @@ describe('without a session', () => {
 
 it('the server address comes from the flag, the variable, the last login, or the default', async () => {
   const context = await signedIn();
-  const withVariable = {
-    ...context,
-    env: { ...context.env, FLAGMETER_URL: 'https://b.example/x/' },
-  };
+  const withVariable = { ...context, env: { ...context.env, FLAGMETER_URL: 'https://b.example/x/' } };
   expect(serverUrlOf(withVariable, 'https://A.example:443/')).toBe('https://a.example');
   expect(serverUrlOf(withVariable, undefined)).toBe('https://b.example/x');
   expect(serverUrlOf(context, undefined)).toBe(running.url);
@@ -220,9 +215,7 @@ describe('a workload token', () => {
     const env = { FLAGMETER_CLIENT_ID: clientId, FLAGMETER_WORKLOAD_TOKEN_FILE: 'job' };
     const context = testContext({ clock, env, files });
     const access = openAccess(context, running.url);
-    expect(await openApi(context, running.url, access).call('GET', ['users', 'me'])).toMatchObject({
-      name: 'CI',
-    });
+    expect(await openApi(context, running.url, access).call('GET', ['users', 'me'])).toMatchObject({ name: 'CI' });
     const first = await access.token();
     expect(await access.replace(first)).not.toBe(first);
     files['job'] = await sign('repo:shop/other:ref:main');

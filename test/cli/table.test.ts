@@ -53,8 +53,7 @@ describe('a table on a terminal', () => {
     ['app_1234567890', 'a name that is rather long', '7', '世界世界世界世界世界世界世界世界', 'x'.repeat(20)],
     ['app_2', 'short', '12345', 'é', 'y'],
   ];
-  const widthsOf = (text: string) =>
-    text.split('\n').map((line) => line.length + (line.match(/[世界]/g)?.length ?? 0));
+  const widthsOf = (text: string) => text.split('\n').map((line) => line.length + (line.match(/[世界]/g)?.length ?? 0));
 
   it.each([20, 40, 60, 70, 80, 100, 120])('of %i columns has no wider line', (width) => {
     const { text } = makeTable(headings, rows, { bold: false, width });
@@ -97,10 +96,6 @@ describe('a value', () => {
   });
 
   it('has the name of its field as a label', () => {
-    expect(['id', 'clientSecret', 'firstSeenAt'].map(labelOf)).toEqual([
-      'Id',
-      'Client secret',
-      'First seen at',
-    ]);
+    expect(['id', 'clientSecret', 'firstSeenAt'].map(labelOf)).toEqual(['Id', 'Client secret', 'First seen at']);
   });
 });

@@ -1,12 +1,4 @@
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openTokenStore, type StoredSession, withSession } from '../../src/cli/token-store.ts';
@@ -88,9 +80,7 @@ describe('the token store', () => {
     const root = temporaryDirectory();
     writeFileSync(`${root}/file`, '');
     const store = openTokenStore(testContext({ folder: `${root}/file` }));
-    await expect(store.exclusively(async () => {})).rejects.toThrow(
-      `Cannot store tokens in ${root}/file/flagmeter: `,
-    );
+    await expect(store.exclusively(async () => {})).rejects.toThrow(`Cannot store tokens in ${root}/file/flagmeter: `);
   });
 
   it('keeps the old file if the new one cannot be written', async () => {

@@ -10,9 +10,7 @@ const { run } = administrator('--webhook-allow-private');
 it('webhooks are created, tested, rotated and redelivered', async () => {
   const receiver = await openReceiver();
   const url = `http://127.0.0.1:${receiver.port}/`;
-  const made = await run(
-    `webhooks create Chat --endpoint ${url} --event key.leaked --event flag.stale --json`,
-  );
+  const made = await run(`webhooks create Chat --endpoint ${url} --event key.leaked --event flag.stale --json`);
   const { secret, events } = JSON.parse(made.out);
   expect(events).toEqual(['key.leaked', 'flag.stale']);
   expect(made.err).toContain('shown only once');

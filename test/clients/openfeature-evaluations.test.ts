@@ -68,8 +68,7 @@ it('the variants of the ten thousand most recent targeting keys are remembered',
   const { track, counted, evaluated } = counting();
   for (let user = 0; user < 40_000; user += 1) evaluated('checkout', `v${user}`, `user ${user}`);
   counted.length = 0;
-  for (const user of [0, 30_000, 39_999])
-    track('paid', { targetingKey: `user ${user}` }, { flag: 'checkout' });
+  for (const user of [0, 30_000, 39_999]) track('paid', { targetingKey: `user ${user}` }, { flag: 'checkout' });
   expect(counted.map(([, , variant]) => variant)).toEqual(['v39999', 'v30000', 'v39999']);
 });
 

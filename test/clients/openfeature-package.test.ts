@@ -25,14 +25,7 @@ describe('the package for OpenFeature', () => {
   it('contains its entry points, their types, its README and its licence', () => {
     const args = ['pack', '--dry-run', '--json', '--ignore-scripts', folder];
     const [{ files }] = JSON.parse(execFileSync('npm', args, { encoding: 'utf8' }));
-    const modules = [
-      'declarations.d.ts',
-      'evaluations.d.ts',
-      'server.d.ts',
-      'server.js',
-      'web.d.ts',
-      'web.js',
-    ];
+    const modules = ['declarations.d.ts', 'evaluations.d.ts', 'server.d.ts', 'server.js', 'web.d.ts', 'web.js'];
     expect(files.map(({ path }: { path: string }) => path).sort()).toEqual([
       ...['README.md', 'dist/LICENSE', ...modules.map((name) => `dist/${name}`), 'package.json'],
     ]);

@@ -79,28 +79,25 @@ describe('the server sender', () => {
     expect(host.received[0]!.headers['content-type']).toBe('application/json');
   });
 
-  it.each([0, 429, 503])(
-    'repeats a report unchanged after %i, and reports later counts apart',
-    async (status) => {
-      const meter = open();
-      host.answer(status, status, 200);
-      meter.checked('checkout', 'on');
-      await meter.flush();
-      meter.checked('checkout', 'on');
-      meter.checked('banner', 'red');
-      await meter.flush();
-      await meter.flush();
-      const [first, second, third, later] = bodies();
-      expect([second, third]).toEqual([first, first]);
-      expect(later.stats.map(({ feature }: { feature: string }) => feature)).toEqual(['checkout', 'banner']);
-      expect(later.stats[0].variantStats).toEqual({ on: { checkCount: 1, usedCount: 0, viewedCount: 0 } });
-      const [key, ...others] = keys();
-      expect(key).toMatch(/^[\da-f-]{36}$/);
-      expect(others.slice(0, 2)).toEqual([key, key]);
-      expect(others[2]).not.toBe(key);
-      expect(host.received).toHaveLength(4);
-    },
-  );
+  it.each([0, 429, 503])('repeats a report unchanged after %i, and reports later counts apart', async (status) => {
+    const meter = open();
+    host.answer(status, status, 200);
+    meter.checked('checkout', 'on');
+    await meter.flush();
+    meter.checked('checkout', 'on');
+    meter.checked('banner', 'red');
+    await meter.flush();
+    await meter.flush();
+    const [first, second, third, later] = bodies();
+    expect([second, third]).toEqual([first, first]);
+    expect(later.stats.map(({ feature }: { feature: string }) => feature)).toEqual(['checkout', 'banner']);
+    expect(later.stats[0].variantStats).toEqual({ on: { checkCount: 1, usedCount: 0, viewedCount: 0 } });
+    const [key, ...others] = keys();
+    expect(key).toMatch(/^[\da-f-]{36}$/);
+    expect(others.slice(0, 2)).toEqual([key, key]);
+    expect(others[2]).not.toBe(key);
+    expect(host.received).toHaveLength(4);
+  });
 
   it('splits a report that is too large, and each part has a key of its own', async () => {
     const meter = open();

@@ -137,8 +137,7 @@ describe.each(['bash', 'zsh', 'fish'])('the script for %s', (shell) => {
     const script = scriptFor(shell);
     for (const { name, flags } of commands) {
       expect(script).toContain(name);
-      for (const flag of flags)
-        expect(script).toContain(shell === 'fish' ? `-l ${flag.name}` : `--${flag.name}`);
+      for (const flag of flags) expect(script).toContain(shell === 'fish' ? `-l ${flag.name}` : `--${flag.name}`);
     }
   });
 });

@@ -22,11 +22,7 @@ async function fill(people: People): Promise<void> {
       ['metrics', [{ metric: 'amount', feature: 'cart', value: 1 }]],
     ] as const) {
       const body = JSON.stringify({ ...report, stats });
-      const answer = await fetch(`http://${people.service.http}/api/${path}`, {
-        method: 'POST',
-        headers,
-        body,
-      });
+      const answer = await fetch(`http://${people.service.http}/api/${path}`, { method: 'POST', headers, body });
       expect(answer.status).toBe(200);
     }
   }
@@ -74,9 +70,7 @@ test('the next start completes the removal of a deleted application or environme
   const erased = async () => {
     const access = await token(later.service.http, credentials);
     const { items } = (await manage(later.service.http, access, 'GET', '/api/v2/audit', 200)) as Audit;
-    return items
-      .filter(({ action }) => action.endsWith('.erased'))
-      .map(({ action, target }) => [action, target.name]);
+    return items.filter(({ action }) => action.endsWith('.erased')).map(({ action, target }) => [action, target.name]);
   };
   await expect.poll(erased).toEqual([
     ['environment.erased', 'Staging'],

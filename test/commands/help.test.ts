@@ -64,18 +64,13 @@ describe('the help text', () => {
   });
 
   it('is refused for an unknown command', () => {
-    expect(() => run('sevre')).toThrow(
-      new UsageError('Unknown command sevre; the nearest known one is serve'),
-    );
+    expect(() => run('sevre')).toThrow(new UsageError('Unknown command sevre; the nearest known one is serve'));
     expect(() => run('constructor')).toThrow(UsageError);
   });
 
   it.each([
     [['keys', 'crate'], 'Unknown command keys crate; the nearest known one is keys create'],
-    [
-      ['keys', 'constructor'],
-      'Unknown command keys constructor: use one of list, show, create, rotate, delete, adopt',
-    ],
+    [['keys', 'constructor'], 'Unknown command keys constructor: use one of list, show, create, rotate, delete, adopt'],
     [['serve', 'init'], "Cannot use the argument 'init': serve has no commands below it"],
     [['keys', 'create', 'now'], "Cannot use the argument 'now': help takes one command"],
   ])('of %j is refused', (argv, message) => {

@@ -114,10 +114,7 @@ describe('init', () => {
     ['no file has that name', {}],
     ['what is in it is too short', { 'hunter2-hunter2': 'short' }],
   ])('does not repeat a password that is given in place of its file: %s', async (_, files) => {
-    const attempt = run(
-      ['--data', freshDirectory(), ...admin, '--admin-password-file', 'hunter2-hunter2'],
-      files,
-    );
+    const attempt = run(['--data', freshDirectory(), ...admin, '--admin-password-file', 'hunter2-hunter2'], files);
     await expect(attempt).rejects.toThrow('--admin-password-file');
     await expect(attempt).rejects.not.toThrow('hunter2');
   });

@@ -46,18 +46,15 @@ async function keysOf(data: string) {
   return found;
 }
 
-test.each<SigningAlgorithm>(['ES256', 'RS256', 'EdDSA'])(
-  'signing-keys rotate creates a new %s key',
-  async (alg) => {
-    const data = await prepared(alg);
-    const [first] = await keysOf(data);
-    const printed = JSON.parse(await run(['rotate', '--data', data, '--json']));
-    const [current, retired] = await keysOf(data);
-    expect(printed).toEqual({ kid: current?.kid, alg, retired: [first?.kid] });
-    expect(current).toMatchObject({ alg, privateJwk: { d: expect.any(String) } });
-    expect(retired).toMatchObject({ kid: first?.kid, alg });
-  },
-);
+test.each<SigningAlgorithm>(['ES256', 'RS256', 'EdDSA'])('signing-keys rotate creates a new %s key', async (alg) => {
+  const data = await prepared(alg);
+  const [first] = await keysOf(data);
+  const printed = JSON.parse(await run(['rotate', '--data', data, '--json']));
+  const [current, retired] = await keysOf(data);
+  expect(printed).toEqual({ kid: current?.kid, alg, retired: [first?.kid] });
+  expect(current).toMatchObject({ alg, privateJwk: { d: expect.any(String) } });
+  expect(retired).toMatchObject({ kid: first?.kid, alg });
+});
 
 test('signing-keys rotate lists the ids of the current keys without key material', async () => {
   const data = await prepared('ES256');

@@ -85,9 +85,7 @@ describe('GET /metrics', () => {
     expect(figure(samples, 'flagmeter_tokens_rejected_total', { reason: 'unknown_key' })).toBe(0);
     for (const thread of ['main', 'commit-1', 'reports'])
       expect(figure(samples, 'flagmeter_event_loop_delay_seconds_bucket', { thread })).toBeDefined();
-    expect(
-      figure(samples, 'flagmeter_event_loop_delay_seconds_count', { thread: 'commit-1' }),
-    ).toBeGreaterThan(0);
+    expect(figure(samples, 'flagmeter_event_loop_delay_seconds_count', { thread: 'commit-1' })).toBeGreaterThan(0);
     expect(figure(samples, 'flagmeter_queue_packets')).toBe(0);
     expect(figure(samples, 'flagmeter_queue_oldest_seconds')).toBe(0);
     expect(figure(samples, 'flagmeter_ready')).toBe(1);
@@ -97,8 +95,7 @@ describe('GET /metrics', () => {
       expect(figure(samples, 'flagmeter_oldest_reader_seconds', { store })).toBeGreaterThanOrEqual(0);
     expect(figure(samples, 'process_resident_memory_bytes')).toBeGreaterThan(1e6);
     expect(figure(samples, 'process_cpu_seconds_total')).toBeGreaterThan(0);
-    for (const secret of [key, access, application, 'ann', 'no-such', 'shop'])
-      expect(text).not.toContain(secret);
+    for (const secret of [key, access, application, 'ann', 'no-such', 'shop']) expect(text).not.toContain(secret);
     await service.stop();
   });
 
@@ -147,10 +144,8 @@ describe('GET /metrics', () => {
   test('has counters whose names end in _total', async () => {
     const { service } = await openService();
     const { types } = parseExposition((await scrape(service)).text);
-    for (const [name, type] of types)
-      expect([name, type === 'counter']).toEqual([name, /_total$/.test(name)]);
-    for (const [name, type] of types)
-      if (type === 'histogram') expect(name).toMatch(/_(?:seconds|bytes|packets)$/);
+    for (const [name, type] of types) expect([name, type === 'counter']).toEqual([name, /_total$/.test(name)]);
+    for (const [name, type] of types) if (type === 'histogram') expect(name).toMatch(/_(?:seconds|bytes|packets)$/);
     await service.stop();
   });
 
@@ -205,9 +200,7 @@ describe('a request id', () => {
   test('is that of a proxy if it is valid, and is missing for an accepted packet', async () => {
     const { service, key, send } = await openService();
     const ask = async (id: string) =>
-      (await fetch(`http://${service.http}/nowhere`, { headers: { 'x-request-id': id } })).headers.get(
-        'x-request-id',
-      );
+      (await fetch(`http://${service.http}/nowhere`, { headers: { 'x-request-id': id } })).headers.get('x-request-id');
     const own = /^[0-9a-f]{12}-[0-9a-z]+$/;
     expect(await ask('4bf92f3577b34da6a3ce929d0e0e4736')).toBe('4bf92f3577b34da6a3ce929d0e0e4736');
     for (const bad of ['a b', '"x"', 'x'.repeat(129), '']) expect(await ask(bad)).toMatch(own);
@@ -233,13 +226,9 @@ describe('--log-level debug', () => {
     const lines = linesOf(service);
     const route = '/api/frontend/telemetry';
     const base = { level: 'debug', msg: 'request', method: 'POST', route };
-    expect(lines).toContainEqual(
-      expect.objectContaining({ ...base, status: 202, bytes: 0, ms: expect.any(Number) }),
-    );
+    expect(lines).toContainEqual(expect.objectContaining({ ...base, status: 202, bytes: 0, ms: expect.any(Number) }));
     const requestId = refused.headers.get('x-request-id');
-    expect(lines).toContainEqual(
-      expect.objectContaining({ ...base, status: 404, code: 'unknown_key', requestId }),
-    );
+    expect(lines).toContainEqual(expect.objectContaining({ ...base, status: 404, code: 'unknown_key', requestId }));
     expect(lines).toContainEqual(
       expect.objectContaining({ route: '/api/v2/applications/:id/identities/:identity', status: 204 }),
     );

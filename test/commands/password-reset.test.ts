@@ -58,10 +58,7 @@ test('withdraws a request that no server takes', async () => {
       request,
       deps(() => {}),
     ),
-  ).rejects.toMatchObject({
-    message: `The server that uses ${data} does not answer: stop it first`,
-    exitCode: 7,
-  });
+  ).rejects.toMatchObject({ message: `The server that uses ${data} does not answer: stop it first`, exitCode: 7 });
   expect(readdirSync(data)).toEqual([]);
 });
 
@@ -74,10 +71,7 @@ test.each([
   [
     'with another hash',
     (path: string) =>
-      writeFileSync(
-        path,
-        JSON.stringify({ ...request, passwordHash: '$argon2id$v=19$m=4000000,t=9,p=1$a$b' }),
-      ),
+      writeFileSync(path, JSON.stringify({ ...request, passwordHash: '$argon2id$v=19$m=4000000,t=9,p=1$a$b' })),
   ],
   ['a directory', (path: string) => mkdirSync(path)],
   ['a link', (path: string) => symlinkSync('/etc/hostname', path)],

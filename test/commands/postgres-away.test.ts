@@ -41,18 +41,16 @@ describe('while PostgreSQL is not available', () => {
     });
   });
 
-  test.each([
-    '/connect/authorize?client_id=x',
-    '/connect/device',
-    '/connect/endsession',
-    '/console/callback',
-  ])('%s reports it on a page', async (path) => {
-    const answer = await call(path);
-    expect(answer.status).toBe(503);
-    expect(answer.headers.get('retry-after')).toBe('2');
-    expect(answer.headers.get('content-type')).toMatch(/^text\/html/);
-    expect(await answer.text()).toMatch(/PostgreSQL is not available/);
-  });
+  test.each(['/connect/authorize?client_id=x', '/connect/device', '/connect/endsession', '/console/callback'])(
+    '%s reports it on a page',
+    async (path) => {
+      const answer = await call(path);
+      expect(answer.status).toBe(503);
+      expect(answer.headers.get('retry-after')).toBe('2');
+      expect(answer.headers.get('content-type')).toMatch(/^text\/html/);
+      expect(await answer.text()).toMatch(/PostgreSQL is not available/);
+    },
+  );
 
   test.each([
     ['/api/v2/applications', {}],
@@ -83,11 +81,7 @@ describe('while PostgreSQL is not available', () => {
   test('packets are accepted', async () => {
     const packet = { k: frontendKey, e: 'Production', f: { checkout: { on: [1] } } };
     const headers = { 'content-type': 'application/json', origin: 'https://shop.example' };
-    const answer = await call('/api/frontend/telemetry', {
-      method: 'POST',
-      headers,
-      body: JSON.stringify(packet),
-    });
+    const answer = await call('/api/frontend/telemetry', { method: 'POST', headers, body: JSON.stringify(packet) });
     expect(answer.status).toBe(202);
   });
 });

@@ -15,12 +15,7 @@ const { init, run, status, node, current } = statusDatabases();
 async function openLogSession(directory: string, condition?: Condition): Promise<void> {
   const name = logSession({ directory, name: 'north' }, condition);
   const log = createLog('error', () => {}, systemClock);
-  const session = new Connection(parsePostgresUrl(current().url), {
-    name,
-    log,
-    clock: systemClock,
-    deadlineMs: 5000,
-  });
+  const session = new Connection(parsePostgresUrl(current().url), { name, log, clock: systemClock, deadlineMs: 5000 });
   onTestFinished(() => session.close());
   await session.query({ text: 'SELECT 1' });
 }

@@ -22,11 +22,7 @@ const init = (...key: string[]) =>
   runPostgres(['init', '--postgres', url, '--admin-email', 'admin@example.com', '--json', ...key]);
 
 const records = () =>
-  postgres.query<{ table: string; key: string; value: string }>(
-    'SELECT "table", key, value FROM fm_record',
-    [],
-    url,
-  );
+  postgres.query<{ table: string; key: string; value: string }>('SELECT "table", key, value FROM fm_record', [], url);
 
 async function keyFile(): Promise<string> {
   const file = join(temporaryDirectory(), 'key');
@@ -105,8 +101,6 @@ describe('postgres status', () => {
     const [right, wrong] = [await keyFile(), await keyFile()];
     await init('--postgres-key-file', right);
     expect((await status('--postgres-key-file', right)).engine.encrypted).toBe(true);
-    await expect(status('--postgres-key-file', wrong)).rejects.toThrow(
-      'is not the key file of this database',
-    );
+    await expect(status('--postgres-key-file', wrong)).rejects.toThrow('is not the key file of this database');
   });
 });

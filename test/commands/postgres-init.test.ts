@@ -23,11 +23,7 @@ const init = (...argv: string[]) =>
   ]);
 
 const records = () =>
-  postgres.query<{ table: string; key: string; value: string }>(
-    'SELECT "table", key, value FROM fm_record',
-    [],
-    url,
-  );
+  postgres.query<{ table: string; key: string; value: string }>('SELECT "table", key, value FROM fm_record', [], url);
 
 async function keyFile(): Promise<string> {
   const file = join(temporaryDirectory(), 'key');
@@ -52,20 +48,13 @@ needing('postgresql').describe('postgres init', () => {
     expect(Object.keys(made)).toEqual(['adminEmail', 'adminPassword', 'teamId', 'clientId', 'clientSecret']);
     const codec = new RecordCodec(undefined);
     const writes = codec.decodeRecords(await records());
-    const user = writes.find((write) => write?.table === 'users')?.value as {
-      email: string;
-      passwordHash: string;
-    };
+    const user = writes.find((write) => write?.table === 'users')?.value as { email: string; passwordHash: string };
     expect(user.email).toBe('admin@example.com');
     expect(await verifyPassword(made.adminPassword, user.passwordHash)).toBe(true);
     expect(writes.map((write) => write?.table)).toEqual(
       expect.arrayContaining(['teams', 'apiKeys', 'signingKeys', 'numbers']),
     );
-    const heads = await postgres.query<{ log: string; position: string; id: string }>(
-      'SELECT * FROM fm_head',
-      [],
-      url,
-    );
+    const heads = await postgres.query<{ log: string; position: string; id: string }>('SELECT * FROM fm_head', [], url);
     const [change] = await postgres.query<{ version: string; id: string; writes: string }>(
       'SELECT * FROM fm_change',
       [],
@@ -86,11 +75,7 @@ needing('postgresql').describe('postgres init', () => {
   });
 
   it('shows a person the same values', async () => {
-    const { out } = await runPostgres(
-      ['init', ...admin, '--without-key-file'],
-      {},
-      { FLAGMETER_POSTGRES: url },
-    );
+    const { out } = await runPostgres(['init', ...admin, '--without-key-file'], {}, { FLAGMETER_POSTGRES: url });
     for (const label of ['Administrator ', 'Password ', 'Team ', 'Client id ', 'Client secret '])
       expect(out).toMatch(new RegExp(`^ {2}${label} +\\S+$`, 'm'));
   });

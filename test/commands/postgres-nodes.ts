@@ -39,22 +39,14 @@ export function statusDatabases() {
   }
 
   const run = (name: string, ...argv: string[]) => runPostgres([name, '--postgres', url, ...argv]);
-  const query = <Row extends object>(text: string, values: unknown[] = []) =>
-    postgres.query<Row>(text, values, url);
+  const query = <Row extends object>(text: string, values: unknown[] = []) => postgres.query<Row>(text, values, url);
 
   async function status(...argv: string[]): Promise<PostgresReport & { host: string; warnings: string[] }> {
     return JSON.parse((await run('status', '--json', ...argv)).out);
   }
 
   /** Inserts a node with one stream, as the node itself does. */
-  async function node({
-    name,
-    silent = 0,
-    state = 'up',
-    spool = 0,
-    skew = 0,
-    ...more
-  }: FakeNode): Promise<void> {
+  async function node({ name, silent = 0, state = 'up', spool = 0, skew = 0, ...more }: FakeNode): Promise<void> {
     const directory = more.directory ?? `directory-${name}`;
     await query(
       `INSERT INTO fm_node (directory, name, stream, version, beat_at, spool_bytes, oldest_unshipped, skew_ms, state)

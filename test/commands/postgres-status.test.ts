@@ -76,9 +76,7 @@ describe('postgres status', () => {
     await entry(39, 'x'.repeat(1024), '2026-01-01 01:00:00Z');
     await entry(40, 'x'.repeat(1024), '2026-01-01 02:00:00Z');
     const { out } = await run('status');
-    expect(out).toMatch(
-      /^ {2}Log +position 40; 2 entries of 2\.0 KiB, the oldest from 2026-01-01 01:00:00 UTC$/m,
-    );
+    expect(out).toMatch(/^ {2}Log +position 40; 2 entries of 2\.0 KiB, the oldest from 2026-01-01 01:00:00 UTC$/m);
     expect(out).toMatch(/^ {2}Trimmed +1 entries to their ids; 37 removed$/m);
     const { log, warnings } = await status();
     expect(log).toMatchObject({ entries: 2, bytes: 2048, first: 39, ids: 1 });
@@ -86,9 +84,7 @@ describe('postgres status', () => {
     await query(
       `INSERT INTO fm_snapshot (snapshot, position, id, state, directory, at, bytes) VALUES ('s', 39, 1, 'whole', '', '2026-01-01 01:30:00Z', 1)`,
     );
-    expect((await status()).warnings.join()).toContain(
-      'The log is not trimmed: entry 39 of 2026-01-01T01:00:00',
-    );
+    expect((await status()).warnings.join()).toContain('The log is not trimmed: entry 39 of 2026-01-01T01:00:00');
   });
 
   it('reports a missing privilege, and a database that is not initialised', async () => {
@@ -101,9 +97,7 @@ describe('postgres status', () => {
     await expect(runPostgres(['status', '--postgres', asReader])).rejects.toThrow('The role lacks a right');
     await query('GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader');
     const { warnings } = JSON.parse((await runPostgres(['status', '--postgres', asReader, '--json'])).out);
-    expect(warnings.join()).toContain(
-      'The role reader lacks rights on fm_change (INSERT, UPDATE, DELETE), fm_daily',
-    );
+    expect(warnings.join()).toContain('The role reader lacks rights on fm_change (INSERT, UPDATE, DELETE), fm_daily');
   });
 
   it('reports whether a standby confirms commits', async () => {
@@ -111,8 +105,7 @@ describe('postgres status', () => {
     try {
       const both = await pair.database();
       await init(both);
-      const warned = async () =>
-        JSON.parse((await runPostgres(['status', '--postgres', both, '--json'])).out).warnings;
+      const warned = async () => JSON.parse((await runPostgres(['status', '--postgres', both, '--json'])).out).warnings;
       expect(await warned()).toEqual([]);
       await pair.standby.kill();
       await expect.poll(warned).toEqual([expect.stringContaining('are connected: commits wait for them')]);
@@ -126,10 +119,7 @@ it('postgres migrate reports that nothing is to be done', async () => {
   await expect(run('migrate')).rejects.toThrow('run flagmeter postgres init first');
   await init();
   expect((await run('migrate')).out).toContain(`PostgreSQL already has layout ${postgresLayout}`);
-  expect(JSON.parse((await run('migrate', '--json')).out)).toEqual({
-    from: postgresLayout,
-    to: postgresLayout,
-  });
+  expect(JSON.parse((await run('migrate', '--json')).out)).toEqual({ from: postgresLayout, to: postgresLayout });
   await query('UPDATE fm_engine SET layout = 9, oldest_layout = 9');
   await expect(run('migrate')).rejects.toThrow('update flagmeter on this node');
 });
@@ -164,9 +154,7 @@ describe('postgres forget-node', () => {
     for (const name of ['alive', 'quiet'])
       await expect(run('forget-node', name, '--yes')).rejects.toThrow(/may be running.*--force/);
     await expect(run('forget-node', 'none', '--yes')).rejects.toThrow('No node none found');
-    await expect(run('forget-node', 'twin', '--yes')).rejects.toThrow(
-      'identify one by its directory, a or b',
-    );
+    await expect(run('forget-node', 'twin', '--yes')).rejects.toThrow('identify one by its directory, a or b');
     expect((await status()).streams.open).toHaveLength(4);
     await run('forget-node', 'a', '--yes');
     expect((await status()).streams.open).toHaveLength(3);
@@ -176,9 +164,7 @@ describe('postgres forget-node', () => {
 
   it('closes only the streams of other processes of a running node', async () => {
     await node({ name: 'alive', spool: 2048 });
-    await query(
-      `INSERT INTO fm_stream (stream, directory, seq, through) VALUES ('other', 'directory-alive', 1, 0)`,
-    );
+    await query(`INSERT INTO fm_stream (stream, directory, seq, through) VALUES ('other', 'directory-alive', 1, 0)`);
     expect((await status()).warnings).toContainEqual(
       expect.stringMatching(/^Reports are not complete: a stream of another process of node alive/),
     );

@@ -1,12 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { UsageError } from '../../src/cli/flags.ts';
 import type { Log } from '../../src/runtime/log.ts';
-import {
-  checkPublicUrls,
-  type HostListener,
-  publicUrls,
-  warnOfPlainPasswords,
-} from '../../src/serve/listeners.ts';
+import { checkPublicUrls, type HostListener, publicUrls, warnOfPlainPasswords } from '../../src/serve/listeners.ts';
 import { load } from '../support/load-config.ts';
 
 const everywhere = ['--listen', '0.0.0.0:8080'];
@@ -54,10 +49,7 @@ test.each([
   [[], { auth: 'http://127.0.0.1:1', api: 'http://127.0.0.1:1', metrics: 'http://127.0.0.1:1' }],
   [authUrl, { auth: url, api: url, metrics: url }],
   [['--base-url', url], { auth: 'http://127.0.0.1:1', api: url, metrics: 'http://127.0.0.1:1' }],
-  [
-    [...authUrl, '--base-url', 'https://api.example'],
-    { auth: url, api: 'https://api.example', metrics: url },
-  ],
+  [[...authUrl, '--base-url', 'https://api.example'], { auth: url, api: 'https://api.example', metrics: url }],
 ])('with %j the public URLs are %j', (argv, urls) => {
   expect(publicUrls(load(argv), [listenerOf('auth', 'api', 'metrics')])).toEqual(urls);
 });

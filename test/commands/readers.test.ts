@@ -27,13 +27,7 @@ test('threads end their read transactions with each report, so that the file doe
   const now = Date.now();
   const range = { from: new Date(now - 86_400_000), to: new Date(now + 86_400_000) };
   await usage(http, access, application, { environment: 'Production', step: 'minute', ...range });
-  for (const report of [
-    'measurements?environment=Production',
-    'ingest',
-    'features',
-    'metrics',
-    'features/checkout',
-  ])
+  for (const report of ['measurements?environment=Production', 'ingest', 'features', 'metrics', 'features/checkout'])
     await manage(http, access, 'GET', `${path}/${report}`, 200);
   await manage(http, access, 'GET', '/api/v2/audit', 200);
   await createKey(http, access, application, 'Mobile'); // A commit to the accounts too.

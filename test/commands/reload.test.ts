@@ -46,13 +46,7 @@ test('a reload applies a changed rate and log level, and names settings that nee
   expect(lines).toEqual([
     expect.objectContaining({
       msg: 'reloaded the configuration',
-      reloaded: expect.arrayContaining([
-        '--rate',
-        '--api-rate',
-        '--token-rate',
-        '--log-level',
-        '--trusted-proxies',
-      ]),
+      reloaded: expect.arrayContaining(['--rate', '--api-rate', '--token-rate', '--log-level', '--trusted-proxies']),
       afterRestart: ['--listen'],
     }),
   ]);
@@ -66,9 +60,7 @@ test.each([
   const { config, rates, lines } = await reloaded({ rate: 5 }, after);
   expect(config.rate).toBe(5);
   expect(rates).toEqual([]);
-  expect(lines).toEqual([
-    expect.objectContaining({ level: 'error', reason: expect.stringContaining(reason) }),
-  ]);
+  expect(lines).toEqual([expect.objectContaining({ level: 'error', reason: expect.stringContaining(reason) })]);
 });
 
 test('invalid TLS files change nothing', async () => {

@@ -40,9 +40,7 @@ test('checks in the background what the start had no time for, and logs damage w
   const { log, stop } = await startWithoutTime(data);
   await vi.waitUntil(() => log().includes('"the usage store is damaged"'));
   expect(log()).toContain('"table":"exposures"');
-  expect(log()).toContain(
-    `Page ${page} of ${file} is damaged: stop the service and run \`flagmeter verify\``,
-  );
+  expect(log()).toContain(`Page ${page} of ${file} is damaged: stop the service and run \`flagmeter verify\``);
   await stop();
 });
 

@@ -32,17 +32,7 @@ test('a service that fails to start leaves no store open', async () => {
   const accounts = openAccountTables(config.data);
   const wanted = { adminEmail: 'admin@localhost', clock: systemClock, randomBytes, hash: cheapHash };
   await prepareStore(accounts, wanted);
-  const deps = {
-    config,
-    accounts,
-    workerFile,
-    bundle,
-    snippet,
-    clock: systemClock,
-    randomBytes,
-    log,
-    fatal: () => {},
-  };
+  const deps = { config, accounts, workerFile, bundle, snippet, clock: systemClock, randomBytes, log, fatal: () => {} };
   // What the routes are made from: the issuer of tokens is the listener's address.
   const listeners = bound.listeners.map(({ hosts }) => ({ hosts, listener: {} as RenewableListener }));
   await expect(startService(deps, { ...bound, listeners })).rejects.toThrow(TypeError);
@@ -98,9 +88,7 @@ test('binds either all addresses or none', async () => {
     },
   };
   const config = configOf('--grpc-listen', `127.0.0.1:${taken.grpc.port}`);
-  await expect(bindListeners({ config, engine: observed, clock: systemClock, log })).rejects.toThrow(
-    'in use',
-  );
+  await expect(bindListeners({ config, engine: observed, clock: systemClock, log })).rejects.toThrow('in use');
   const [{ host, port }] = opened as [Listener];
   await expect(fetch(`http://${host}:${port}/healthz`)).rejects.toThrow();
   await taken.close(0);

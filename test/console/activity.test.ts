@@ -73,10 +73,7 @@ describe('the days of the feed', () => {
   it('fold five or more items of one kind in a row', () => {
     const seen = Array.from({ length: 5 }, (_, index) => item(at(3, 9), `${index}`));
     const items = [item(at(4), 'a'), item(at(3, 10), 'b', { kind: 'refused' }), ...seen];
-    const folded = daysOf(items, day, true).map(({ title, runs }) => [
-      title,
-      ...runs.map(({ length }) => length),
-    ]);
+    const folded = daysOf(items, day, true).map(({ title, runs }) => [title, ...runs.map(({ length }) => length)]);
     expect(folded).toEqual([
       ['2026-05-04', 1],
       ['2026-05-03', 1, 5],

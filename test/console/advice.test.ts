@@ -3,13 +3,10 @@ import { adviceOn } from '../../src/console/pages/ingest/reasons.ts';
 import { ledgerRefusals } from '../../src/contract/ledger-refusals.ts';
 import { ledgerNotes } from '../../src/contract/notes.ts';
 
-test.each(Object.keys({ ...ledgerRefusals, ...ledgerNotes }))(
-  'the advice on %s consists of sentences',
-  (code) => {
-    const { meaning, remedy } = adviceOn(code);
-    for (const text of [meaning, remedy]) expect(text).toMatch(/^[A-Z][^`]{8,}[^.]\.$/);
-  },
-);
+test.each(Object.keys({ ...ledgerRefusals, ...ledgerNotes }))('the advice on %s consists of sentences', (code) => {
+  const { meaning, remedy } = adviceOn(code);
+  for (const text of [meaning, remedy]) expect(text).toMatch(/^[A-Z][^`]{8,}[^.]\.$/);
+});
 
 test('the advice on a refusal is its meaning, or else its title', () => {
   expect(adviceOn('invalid_encoding').meaning).toBe(`${ledgerRefusals.invalid_encoding.title}.`);

@@ -43,20 +43,15 @@ describe('a drawing', () => {
 
   it('stacks each series on the previous ones', () => {
     fc.assert(
-      fc.property(
-        fc.array(fc.array(fc.nat(1e9), { minLength: 4, maxLength: 4 }), { minLength: 1 }),
-        (rows) => {
-          const given = rows.map((values, index) => ({ label: `${index}`, values, tone: toneOf(index) }));
-          const { heights, max } = drawingOf(buckets, given, 'stacked');
-          const sums = [0, 1, 2, 3].map((at) => rows.reduce((sum, values) => sum + values[at]!, 0));
-          expect(heights.at(-1)).toEqual(sums);
-          expect(max).toBe(Math.max(...sums));
-          for (const [index, values] of rows.entries())
-            expect(heights[index]!.map((height, at) => height - (heights[index - 1]?.[at] ?? 0))).toEqual(
-              values,
-            );
-        },
-      ),
+      fc.property(fc.array(fc.array(fc.nat(1e9), { minLength: 4, maxLength: 4 }), { minLength: 1 }), (rows) => {
+        const given = rows.map((values, index) => ({ label: `${index}`, values, tone: toneOf(index) }));
+        const { heights, max } = drawingOf(buckets, given, 'stacked');
+        const sums = [0, 1, 2, 3].map((at) => rows.reduce((sum, values) => sum + values[at]!, 0));
+        expect(heights.at(-1)).toEqual(sums);
+        expect(max).toBe(Math.max(...sums));
+        for (const [index, values] of rows.entries())
+          expect(heights[index]!.map((height, at) => height - (heights[index - 1]?.[at] ?? 0))).toEqual(values);
+      }),
     );
   });
 
@@ -91,15 +86,12 @@ describe('a drawing', () => {
     expect(sameDrawing(drawing, drawingOf(buckets, series, 'lines'))).toBe(false);
     expect(sameDrawing(drawing, drawingOf(buckets, changed, 'lines', 3))).toBe(false);
     expect(sameDrawing(drawing, drawingOf(buckets, series.slice(1), 'lines', 3))).toBe(false);
-    expect(sameDrawing(drawing, drawingOf({ ...buckets, start: noon + hour }, series, 'lines', 3))).toBe(
-      false,
-    );
+    expect(sameDrawing(drawing, drawingOf({ ...buckets, start: noon + hour }, series, 'lines', 3))).toBe(false);
   });
 });
 
 describe('the axis of the figures', () => {
-  const ticksFor = (values: number[]) =>
-    ticksOf(drawingOf(buckets, [{ label: 'on', values, tone: 1 }], 'lines'));
+  const ticksFor = (values: number[]) => ticksOf(drawingOf(buckets, [{ label: 'on', values, tone: 1 }], 'lines'));
 
   it.each([
     [[0], [0, 1]],

@@ -7,11 +7,7 @@ const names = ['name', 'rate', 'email', 'environments'];
 describe('the field that a refusal is about', () => {
   test.each([
     ['a place in the body', new ApiProblem(400, 'invalid_body', 'The value at /rate must be >= 0'), 'rate'],
-    [
-      'a place inside a field',
-      new ApiProblem(400, 'invalid_body', 'The value at /email/0 must be string'),
-      'email',
-    ],
+    ['a place inside a field', new ApiProblem(400, 'invalid_body', 'The value at /email/0 must be string'), 'email'],
     ['a field', new ApiProblem(400, 'invalid_body', 'Field rate must be >= 0'), 'rate'],
     ['an entry of a field', new ApiProblem(400, 'invalid_body', 'Field email/0 must be string'), 'email'],
     ['a rule of a field', new ApiProblem(400, 'invalid_body', 'Cannot take rate: must be null'), 'rate'],
@@ -24,11 +20,7 @@ describe('the field that a refusal is about', () => {
     ],
     ['a code that names it', new ApiProblem(400, 'invalid_name', 'Cannot take the name'), 'name'],
     ['a code that the form knows', new ApiProblem(409, 'conflict', 'There is one already'), 'name'],
-    [
-      'a field that the form does not have',
-      new ApiProblem(400, 'invalid_body', 'The value at /x'),
-      undefined,
-    ],
+    ['a field that the form does not have', new ApiProblem(400, 'invalid_body', 'The value at /x'), undefined],
     ['nothing of the form', new ApiProblem(403, 'forbidden', 'Only Admins may'), undefined],
     ['no answer', new Unreachable('name'), undefined],
   ])('%s', (_, error, field) => {

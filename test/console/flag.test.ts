@@ -39,9 +39,7 @@ describe('the heading of a verdict', () => {
 
   it('of a flag in use states the rule of 30 days', () => {
     const reasons = [{ code: 'variants', text: '', at: null, names: ['off', 'on'] } as const];
-    const used = verdictOf('in_use', {
-      reasons: reasons.map((each) => ({ ...each, names: [...each.names] })),
-    });
+    const used = verdictOf('in_use', { reasons: reasons.map((each) => ({ ...each, names: [...each.names] })) });
     expect(headingOf(used, notArchived, words).heading).toBe(
       'In use since <2026-05-03>: 2 variants within 30 days, in Production',
     );
@@ -79,9 +77,7 @@ describe('the heading of a verdict', () => {
     expect(reasonText({ text: `Only on was given since ${since}.`, at: since }, words)).toBe(
       'Only on was given since <2026-05-03>.',
     );
-    expect(reasonText({ text: '3 senders kept reporting.', at: null }, words)).toBe(
-      '3 senders kept reporting.',
-    );
+    expect(reasonText({ text: '3 senders kept reporting.', at: null }, words)).toBe('3 senders kept reporting.');
   });
 
   it.each([
@@ -92,12 +88,9 @@ describe('the heading of a verdict', () => {
       ['snooze', 'copy', 'unarchive', 'permanent'],
     ],
     ['snoozed', { archived: false, permanent: true, declared: false }, true, ['copy', 'archive', 'declare']],
-  ] as const)(
-    'of a flag that is %s leaves out what is done, and suggests first',
-    (_, flag, snoozed, actions) => {
-      expect(actionsOf(['snooze', 'copy'], flag, snoozed)).toEqual(actions);
-    },
-  );
+  ] as const)('of a flag that is %s leaves out what is done, and suggests first', (_, flag, snoozed, actions) => {
+    expect(actionsOf(['snooze', 'copy'], flag, snoozed)).toEqual(actions);
+  });
 
   it('names the flag and its variants, and quotes the search command for a shell', () => {
     expect(cleanupText("it's-on", ['on', 'off'])).toBe(
@@ -153,9 +146,7 @@ describe('the series of a flag', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(1000), { maxLength: 20 }), (checks) => {
         const usage = usageOf(
-          Object.fromEntries(
-            checks.map((each, index) => [`v${index}`, [[at(index % 4), each, 0, 0] as const]]),
-          ),
+          Object.fromEntries(checks.map((each, index) => [`v${index}`, [[at(index % 4), each, 0, 0] as const]])),
         );
         const series = seriesOf(usage, bucketsOf(bounds), 'checks');
         const total = series.flatMap(({ values }) => values).reduce((sum, value) => sum + value, 0);
@@ -169,9 +160,7 @@ describe('the series of a flag', () => {
 
   it('give tones to the variants with most checks, in alphabetical order', () => {
     const usage = usageOf(
-      Object.fromEntries(
-        [9, 1, 8, 7, 6, 5, 4].map((each, index) => [`v${index}`, [[at(0), each, 0, 0] as const]]),
-      ),
+      Object.fromEntries([9, 1, 8, 7, 6, 5, 4].map((each, index) => [`v${index}`, [[at(0), each, 0, 0] as const]])),
     );
     expect([...tonesOf(usage)]).toEqual([
       ['v0', 1],

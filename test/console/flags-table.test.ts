@@ -26,11 +26,7 @@ describe('the trend of a flag', () => {
 
   test('over a day or by days shows the counts themselves', () => {
     const spark = [1, 2, 3, 4];
-    const day = {
-      spark: { start: 0, width: 3600, length: 4 },
-      at: '1970-01-01T03:30:00Z',
-      to: '1970-01-01T04:00:00Z',
-    };
+    const day = { spark: { start: 0, width: 3600, length: 4 }, at: '1970-01-01T03:30:00Z', to: '1970-01-01T04:00:00Z' };
     const text = 'Checks per hour, with the daily cycle';
     expect(trendLine(spark, day)).toEqual({ values: spark, unfinished: true, text });
     const days = {
@@ -77,11 +73,7 @@ describe('steps of several flags', () => {
       if (name === 'b') throw refused;
     };
     const reported: number[] = [];
-    const result = await runSteps(
-      steps,
-      send,
-      ({ done, failed }) => reported.push(done.length + failed.length) > 0,
-    );
+    const result = await runSteps(steps, send, ({ done, failed }) => reported.push(done.length + failed.length) > 0);
     expect(result).toEqual({ total: 3, done: ['a', 'c'], failed: [{ name: 'b', error: refused }] });
     expect(reported).toEqual([1, 2, 3]);
   });
@@ -139,7 +131,5 @@ test('a flag of several environments is shown if one of them has what is searche
     ['Staging', features('b', 'c')],
   ]);
   const rows = acrossEnvironments(overviews, { search: 'b', state: undefined, me: undefined });
-  expect(rows.map(({ feature, by }) => [feature, [...by.keys()]])).toEqual([
-    ['b', ['Production', 'Staging']],
-  ]);
+  expect(rows.map(({ feature, by }) => [feature, [...by.keys()]])).toEqual([['b', ['Production', 'Staging']]]);
 });

@@ -1,13 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  bucketsFrom,
-  figureOf,
-  latest,
-  metricRows,
-  trendOf,
-  valuesIn,
-} from '../../src/console/pages/metrics/rows.ts';
+import { bucketsFrom, figureOf, latest, metricRows, trendOf, valuesIn } from '../../src/console/pages/metrics/rows.ts';
 import type { MetricMeasurements } from '../../src/contract/shapes/reports.ts';
 
 const buckets = { start: 600, width: 60, count: 5 };
@@ -29,9 +22,7 @@ test('lists a row for each declared or measured metric, by name', () => {
     ],
     [measured('seen'), measured('cart', { kind: 'gauge' })],
   );
-  expect(
-    rows.map(({ name, kind, unit, declared, series }) => [name, kind, unit, declared, series.length]),
-  ).toEqual([
+  expect(rows.map(({ name, kind, unit, declared, series }) => [name, kind, unit, declared, series.length])).toEqual([
     ['absent', 'counter', undefined, true, 0],
     ['cart', 'gauge', 'EUR', true, 1],
     ['seen', 'counter', undefined, false, 1],
@@ -73,9 +64,7 @@ describe('the values of all buckets', () => {
 
   test('of a gauge repeat the previous value', () => {
     expect(valuesIn(buckets, 'gauge', measured('m').series)).toEqual([4, 4, 4, 2, 2]);
-    expect(valuesIn(bucketsFrom(buckets, [measured('m')]), 'gauge', measured('m').series)).toEqual([
-      4, 4, 2, 2,
-    ]);
+    expect(valuesIn(bucketsFrom(buckets, [measured('m')]), 'gauge', measured('m').series)).toEqual([4, 4, 2, 2]);
   });
 
   test('omit measurements outside of the range', () => {

@@ -1,21 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  areUsersCounted,
-  changeOf,
-  drawnOf,
-  trendOf,
-  usersHead,
-} from '../../src/console/pages/overview/figures.ts';
+import { areUsersCounted, changeOf, drawnOf, trendOf, usersHead } from '../../src/console/pages/overview/figures.ts';
 import { filterRows, holdOrder, variantsText } from '../../src/console/pages/overview/rows.ts';
-import {
-  countStates,
-  hintOf,
-  isIn,
-  markOf,
-  meantBy,
-  stateText,
-} from '../../src/console/pages/overview/states.ts';
+import { countStates, hintOf, isIn, markOf, meantBy, stateText } from '../../src/console/pages/overview/states.ts';
 import { sparkOf } from '../../src/console/parts/chart/sparkline.tsx';
 import type { Overview, OverviewFeature } from '../../src/contract/shapes/overview.ts';
 
@@ -122,8 +109,7 @@ describe('flags', () => {
   });
 
   test('are counted and filtered by the same states', () => {
-    for (const [state, count] of countStates(rows))
-      expect(count).toBe(rows.filter((each) => isIn(each, state)).length);
+    for (const [state, count] of countStates(rows)) expect(count).toBe(rows.filter((each) => isIn(each, state)).length);
     expect(countStates(rows).get('undeclared')).toBe(1);
   });
 
@@ -166,9 +152,11 @@ describe('flags', () => {
 
   test('keep their order while a reader looks at one of them', () => {
     const sorted = [row('new'), row('b'), row('a')];
-    expect(
-      holdOrder(sorted, ({ feature }) => feature, ['a', 'gone', 'b']).map(({ feature }) => feature),
-    ).toEqual(['a', 'b', 'new']);
+    expect(holdOrder(sorted, ({ feature }) => feature, ['a', 'gone', 'b']).map(({ feature }) => feature)).toEqual([
+      'a',
+      'b',
+      'new',
+    ]);
   });
 
   test('name their variants with shares', () => {

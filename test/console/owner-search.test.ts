@@ -11,14 +11,7 @@ const text = (name: string): Owner => ({ type: 'text', id: null, name });
 const me: Me = { id: 'user_1', email: 'Ada@shop.example', teams: [{ id: 'team_1', name: 'Pay & Ship' }] };
 
 const row = (feature: string, owners: Owner[], tags: string[] = []) =>
-  ({
-    feature,
-    owners,
-    tags,
-    declared: true,
-    archived: false,
-    verdict: 'in_use',
-  }) as unknown as OverviewFeature;
+  ({ feature, owners, tags, declared: true, archived: false, verdict: 'in_use' }) as unknown as OverviewFeature;
 
 const rows = [
   row('checkout', [ada], ['checkout', 'Q4']),
@@ -70,8 +63,7 @@ test.each([
 
 test('no owner matches an API key or a team without a name by chance', () => {
   const key: Me = { id: 'client_1', email: null, teams: [{ id: 'team_2', name: '' }] };
-  for (const name of ['', '@', '@x/', 'null', '@null'])
-    expect(isMine({ owners: [text(name)] }, key)).toBe(false);
+  for (const name of ['', '@', '@x/', 'null', '@null']) expect(isMine({ owners: [text(name)] }, key)).toBe(false);
 });
 
 test('owners are listed by name', () => {

@@ -91,11 +91,7 @@ test('senders are grouped by program, with outcomes and versions', () => {
     ['web-7', 'Usage reports'],
   ]);
   const [{ counts, codes, lastAt, versions }] = programs as [(typeof programs)[0]];
-  expect([counts, codes, lastAt]).toEqual([
-    { accepted: 97, refused: 3, noted: 0 },
-    ['origin_not_allowed'],
-    late,
-  ]);
+  expect([counts, codes, lastAt]).toEqual([{ accepted: 97, refused: 3, noted: 0 }, ['origin_not_allowed'], late]);
   expect(versions.map(({ label, counts, userAgents }) => [label, counts.accepted, ...userAgents])).toEqual([
     ['2', 7, 'shop/2'],
     ['1', 90, 'shop/1'],

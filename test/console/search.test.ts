@@ -23,9 +23,7 @@ describe('the entries of the search', () => {
 
   test('have each address once, and a bounded number', () => {
     const text = fc.constantFrom('a', 'ab', 'b-a', 'c');
-    const entries = fc.array(
-      fc.record({ kind: fc.constantFrom('page', 'feature'), title: text, href: text }),
-    );
+    const entries = fc.array(fc.record({ kind: fc.constantFrom('page', 'feature'), title: text, href: text }));
     fc.assert(
       fc.property(entries, text, (some, wanted) => {
         const found = ranked(some as Entry[], wanted);

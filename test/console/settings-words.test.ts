@@ -18,13 +18,7 @@ test('the days of a filter are whole days in the reader’s time zone', () => {
 });
 
 test('lists the fields that two people have changed, except passing ones', () => {
-  const before = {
-    name: 'Shop',
-    allowedOrigins: [],
-    rate: null,
-    acceptClientIdentities: false,
-    updatedAt: '1',
-  };
+  const before = { name: 'Shop', allowedOrigins: [], rate: null, acceptClientIdentities: false, updatedAt: '1' };
   const theirs = { ...before, name: 'Store', acceptClientIdentities: true, updatedAt: '2' };
   const found = differencesOf(before, theirs, { name: 'Markt', allowedOrigins: ['https://a.example'] });
   expect(found).toEqual([

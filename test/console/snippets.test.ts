@@ -31,8 +31,7 @@ async function snippetsOf(environment: string, keyType: KeyType = 'Backend') {
   const { key } = await createKey(service.http, access, id, keyType);
   const metricsUrl = `http://${service.http}`;
   const subject = { metricsUrl, environment, key, keyType, allowedOrigins };
-  const codeOf = (wanted: string) =>
-    ownTargets.find(({ id }) => id === wanted)!.lines(subject).blocks[0]!.code;
+  const codeOf = (wanted: string) => ownTargets.find(({ id }) => id === wanted)!.lines(subject).blocks[0]!.code;
   return { id, key, codeOf };
 }
 
@@ -119,11 +118,7 @@ test.each([
 });
 
 describe('quoting', () => {
-  const text = fc.oneof(
-    fc.string(),
-    fc.string({ unit: 'binary' }),
-    fc.constantFrom('', "'", '</script>', '$(x)'),
-  );
+  const text = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.constantFrom('', "'", '</script>', '$(x)'));
 
   test('preserves every text', () => {
     fc.assert(

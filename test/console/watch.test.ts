@@ -41,14 +41,7 @@ const refusal = { outcome: 'refused', status: 403, code: 'origin_not_allowed' } 
 
 function unattributed(seconds: number): UnattributedRefusal {
   const unknown = { keyPrefix: 'fm_fe_c0ffee', origin: null, userAgent: null, environment: null };
-  return {
-    at: at(seconds),
-    route: 'telemetry',
-    transport: 'http',
-    code: 'unknown_key',
-    ...unknown,
-    count: 1,
-  };
+  return { at: at(seconds), route: 'telemetry', transport: 'http', code: 'unknown_key', ...unknown, count: 1 };
 }
 
 function seen(seconds: number, sight: Partial<Waiting> = {}) {

@@ -127,14 +127,7 @@ test.each([
     '2026-10-25',
     '2026-11-24',
   ],
-  [
-    'begins within a day',
-    'Europe/Berlin',
-    '2026-11-22T18:00Z',
-    '2026-11-23T18:00Z',
-    '2026-11-22',
-    '2026-11-24',
-  ],
+  ['begins within a day', 'Europe/Berlin', '2026-11-22T18:00Z', '2026-11-23T18:00Z', '2026-11-22', '2026-11-24'],
   ['has no zone', undefined, '2026-11-22T23:00Z', '2026-11-23T23:00Z', '2026-11-22', '2026-11-24'],
 ])('the UTC days of users of a range that %s', (_, zone, from, to, first, end) => {
   expect(userDays(Date.parse(from), Date.parse(to), zone)).toEqual({ from: day(first), to: day(end) });

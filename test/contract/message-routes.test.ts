@@ -19,7 +19,5 @@ test.each([
 
 test('the explanation names each source', () => {
   expect(checksOnlyText(['Unleash'])).toBe('Unleash does not report used or viewed.');
-  expect(checksOnlyText(['OpenTelemetry', 'Unleash'])).toBe(
-    'OpenTelemetry and Unleash do not report used or viewed.',
-  );
+  expect(checksOnlyText(['OpenTelemetry', 'Unleash'])).toBe('OpenTelemetry and Unleash do not report used or viewed.');
 });

@@ -64,14 +64,10 @@ describe.each(Object.entries<Resource>(resources))('the resource %s', (_name, re
     const changed = update && (update.whole ? `PUT ${list}/:` : `PATCH ${list}/:`);
     const routes = [single && `GET ${list}/:`, made, changed, remove && `DELETE ${list}/:`];
     for (const { path, columns, method = columns ? 'GET' : 'POST' } of actions)
-      routes.push(
-        `${method} ${list}/:/${path.map((each) => (each.startsWith('--') ? ':' : each)).join('/')}`,
-      );
-    for (const route of routes.filter((each) => each !== undefined))
-      expect([...endpoints.keys()]).toContain(route);
+      routes.push(`${method} ${list}/:/${path.map((each) => (each.startsWith('--') ? ':' : each)).join('/')}`);
+    for (const route of routes.filter((each) => each !== undefined)) expect([...endpoints.keys()]).toContain(route);
     for (const [route, fields] of [[made, create?.fields] as const, [changed, update?.fields] as const])
-      for (const { field, name } of fields ?? [])
-        expect(endpoints.get(route!)!.body).toContain(field ?? name);
+      for (const { field, name } of fields ?? []) expect(endpoints.get(route!)!.body).toContain(field ?? name);
   });
 });
 

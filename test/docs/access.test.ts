@@ -72,10 +72,7 @@ test('docs/access.md matches the declarations of the endpoints', async () => {
   const rows = hosts.flatMap(([host, groups]) =>
     groups
       .flatMap(({ endpoints }) => endpoints)
-      .map(
-        ({ method, path, access }) =>
-          `| ${host} | \`${method} ${path}\` | ${access.credential} | ${access.who} |`,
-      ),
+      .map(({ method, path, access }) => `| ${host} | \`${method} ${path}\` | ${access.credential} | ${access.who} |`),
   );
   expect(new Set(rows).size).toBe(rows.length);
   const document = `${introduction}${rows.join('\n')}\n`;

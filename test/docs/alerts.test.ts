@@ -9,8 +9,7 @@ const doc = (name: string) => readFileSync(new URL(`../../docs/${name}`, import.
 const known = knownMetrics();
 
 test('metricsIn returns only the metrics of an expression', () => {
-  const expr =
-    'sum by (le, x) (rate(a_bucket{le="no"}[5m])) / on (y) b or time() - c_total > 1e9 and d offset 5m';
+  const expr = 'sum by (le, x) (rate(a_bucket{le="no"}[5m])) / on (y) b or time() - c_total > 1e9 and d offset 5m';
   expect(metricsIn(expr.replace(' offset 5m', ''))).toEqual(['a_bucket', 'b', 'c_total', 'd']);
 });
 
@@ -26,13 +25,12 @@ test.each([
 test('alerts and runbooks match', () => {
   const headings = [...doc('alerts.md').matchAll(/^## (\w+)$/gm)].map(([, heading]) => heading);
   expect(rules.map(({ alert }) => alert)).toEqual(headings);
-  for (const { alert, annotations } of rules)
-    expect(annotations.runbook).toBe(`docs/alerts.md#${alert.toLowerCase()}`);
+  for (const { alert, annotations } of rules) expect(annotations.runbook).toBe(`docs/alerts.md#${alert.toLowerCase()}`);
 });
 
 test('a test of the executable triggers each alert', () => {
-  const provoked = ['binary/prometheus', 'binary/alerts', 'nodes/cluster-alerts', 'nodes/lasting-alerts'].map(
-    (name) => readFileSync(new URL(`../${name}.test.ts`, import.meta.url), 'utf8'),
+  const provoked = ['binary/prometheus', 'binary/alerts', 'nodes/cluster-alerts', 'nodes/lasting-alerts'].map((name) =>
+    readFileSync(new URL(`../${name}.test.ts`, import.meta.url), 'utf8'),
   );
   const isProvoked = (alert: string) => provoked.some((text) => text.includes(`'${alert}'`));
   expect(rules.map(({ alert }) => alert).filter((alert) => !isProvoked(alert))).toEqual([]);
@@ -54,11 +52,7 @@ const of = (name: string, labels: Readonly<Record<string, string>> = {}) =>
   `${name}{${Object.entries({ ...node, ...labels }).map(([key, value]) => `${key}="${value}"`)}}`;
 
 /** A histogram with ten values a minute, all in the bucket that ends at `bound`. */
-function slow(
-  name: string,
-  bound: number,
-  labels: Readonly<Record<string, string>> = {},
-): Condition['series'] {
+function slow(name: string, bound: number, labels: Readonly<Record<string, string>> = {}): Condition['series'] {
   const below = { [of(`${name}_bucket`, { ...labels, le: String(bound / 2) })]: '0x40' };
   const within = [String(bound), '+Inf'].map((le) => [of(`${name}_bucket`, { ...labels, le }), '0+10x40']);
   return { ...below, ...Object.fromEntries(within) };
@@ -67,12 +61,7 @@ function slow(
 const conditions: Readonly<Record<string, Condition>> = {
   FlagmeterDown: { series: { [of('up')]: '1 0x10' }, quiet: 2, fires: 4, labels: node },
   FlagmeterNotReady: { series: { [of('flagmeter_ready')]: '1 0x10' }, quiet: 1, fires: 3, labels: node },
-  FlagmeterNotManaging: {
-    series: { [of('flagmeter_managing')]: '1 0x10' },
-    quiet: 5,
-    fires: 7,
-    labels: node,
-  },
+  FlagmeterNotManaging: { series: { [of('flagmeter_managing')]: '1 0x10' }, quiet: 5, fires: 7, labels: node },
   FlagmeterRefusesForLackOfRoom: {
     series: { [of('flagmeter_ingest_refusals_total', { code: 'backpressure' })]: '0x5 1+1x20' },
     ...{ quiet: 8, fires: 13, labels: { instance } },
@@ -109,9 +98,7 @@ const conditions: Readonly<Record<string, Condition>> = {
     ...{ quiet: 10, fires: 20, labels: { instance } },
   },
   FlagmeterSendersRefused: {
-    series: {
-      [of('flagmeter_ingest_refusals_total', { code: 'wrong_key_type', attributed: 'true' })]: '0+1x40',
-    },
+    series: { [of('flagmeter_ingest_refusals_total', { code: 'wrong_key_type', attributed: 'true' })]: '0+1x40' },
     ...{ quiet: 8, fires: 20, labels: { instance, code: 'wrong_key_type' } },
   },
   FlagmeterKeyLeaked: {
@@ -234,11 +221,7 @@ function unitTests() {
   const healthy = {
     interval: '1m',
     input_series: seriesOf(healthyAndBusy),
-    alert_rule_test: rules.map(({ alert }) => ({
-      eval_time: '120m',
-      alertname: alert,
-      exp_alerts: [] as unknown[],
-    })),
+    alert_rule_test: rules.map(({ alert }) => ({ eval_time: '120m', alertname: alert, exp_alerts: [] as unknown[] })),
   };
   return { rule_files: [rulesPath], evaluation_interval: '30s', tests: [...fired, healthy] };
 }
@@ -282,10 +265,7 @@ const healthyAndBusy: Condition['series'] = {
 
 function expected(alertname: string, labels: Condition['labels']) {
   const rule = rules.find(({ alert }) => alert === alertname)!;
-  const summary = rule.annotations.summary.replace(
-    /\{\{ \$labels\.(\w+) \}\}/g,
-    (_, name) => labels[name] ?? '',
-  );
+  const summary = rule.annotations.summary.replace(/\{\{ \$labels\.(\w+) \}\}/g, (_, name) => labels[name] ?? '');
   return {
     exp_labels: { ...labels, severity: rule.labels.severity },
     exp_annotations: { ...rule.annotations, summary },

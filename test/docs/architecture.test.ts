@@ -8,10 +8,7 @@ const src = read('src', /\.tsx?$/);
 
 describe('docs/architecture.md', () => {
   it('names functions, classes and constants that exist in their files', () => {
-    const steps = Array.from(text.matchAll(/(src\/[\w./-]+\.ts)`?: `?(\w+)/g), ([, file, name]) => ({
-      file,
-      name,
-    }));
+    const steps = Array.from(text.matchAll(/(src\/[\w./-]+\.ts)`?: `?(\w+)/g), ([, file, name]) => ({ file, name }));
     expect(steps.length).toBeGreaterThan(15);
     const missing = steps.filter(({ file, name }) => {
       const lines = src.find(({ path }) => path === file)?.lines ?? [];

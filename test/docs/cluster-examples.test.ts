@@ -21,9 +21,7 @@ interface Service {
 }
 
 describe('the Compose file', () => {
-  const { services } = parse(textOf('compose.yaml'), { merge: true }) as {
-    services: Record<string, Service>;
-  };
+  const { services } = parse(textOf('compose.yaml'), { merge: true }) as { services: Record<string, Service> };
   const nodes = Object.entries(services).filter(([name]) => name.startsWith('node'));
 
   test('gives each of three nodes valid settings and a unique name', () => {
@@ -31,9 +29,7 @@ describe('the Compose file', () => {
       const read = loadConfig({ argv: [], env: environment, readFile });
       expect(read).toMatchObject({ postgres: postgresUrl, data: '/var/lib/flagmeter' });
       expect(() => checkPublicUrls(read)).not.toThrow();
-      expect(Object.keys(environment)).toSatisfy((keys: string[]) =>
-        keys.every((key) => /^FLAGMETER_/.test(key)),
-      );
+      expect(Object.keys(environment)).toSatisfy((keys: string[]) => keys.every((key) => /^FLAGMETER_/.test(key)));
       return read.nodeName;
     });
     expect(names).toEqual(['node1', 'node2', 'node3']);
@@ -55,9 +51,7 @@ test('the configuration of a node has only valid settings', () => {
 });
 
 test('Patroni promotes only standbys with every commit, and its parameters are durable', () => {
-  const { bootstrap } = parse(textOf('patroni.yml')) as {
-    bootstrap: { dcs: { postgresql: { parameters: object } } };
-  };
+  const { bootstrap } = parse(textOf('patroni.yml')) as { bootstrap: { dcs: { postgresql: { parameters: object } } } };
   expect(bootstrap.dcs).toMatchObject({
     synchronous_mode: true,
     synchronous_mode_strict: true,

@@ -47,8 +47,7 @@ describe.each(tables)('%s, %s', (path, heading) => {
   test('names a test, a section or a reason in each row', () => {
     expect(rows.length).toBeGreaterThan(20);
     const empty = rows.filter(
-      (row) =>
-        testsOf(row).length === 0 && !/Declined: |Not applicable: |\]\([\w./]*#[\w-]+\)/.test(row.evidence),
+      (row) => testsOf(row).length === 0 && !/Declined: |Not applicable: |\]\([\w./]*#[\w-]+\)/.test(row.evidence),
     );
     expect(empty).toEqual([]);
   });
@@ -92,8 +91,6 @@ const asvs = {
 };
 
 test('docs/security.md has every requirement of ASVS, chapters 6 to 10, levels 1 and 2', () => {
-  const wanted = Object.entries(asvs).flatMap(([section, numbers]) =>
-    numbers.map((number) => `${section}.${number}`),
-  );
+  const wanted = Object.entries(asvs).flatMap(([section, numbers]) => numbers.map((number) => `${section}.${number}`));
   expect(rowsBelow('docs/security.md', 'OWASP ASVS 5.0, level 2').map(({ id }) => id)).toEqual(wanted);
 });

@@ -4,8 +4,7 @@ import { knownMetrics, metricsIn, readPanels, readRules } from '../support/promt
 test('every metric is in an alert or on the dashboard, with listed exceptions', () => {
   const base = (name: string) => name.replace(/_(?:bucket|sum|count)$/, '');
   const rest = new Set([...knownMetrics()].map(base));
-  for (const { expr } of [...readPanels(), ...readRules()])
-    for (const name of metricsIn(expr)) rest.delete(base(name));
+  for (const { expr } of [...readPanels(), ...readRules()]) for (const name of metricsIn(expr)) rest.delete(base(name));
   expect([...rest].sort()).toEqual(inNeither);
 });
 

@@ -18,9 +18,7 @@ it('docs/errors.md has the refusals and notes of the contract', async () => {
   const codes = Object.entries(refusals)
     .toSorted(byStatus)
     .map(([code, { status, title, remedy }]) => [...[`\`${code}\``, status, title, remedy]]);
-  const notes = Object.entries(ledgerNotes).map(([code, { meaning, remedy }]) => [
-    ...[`\`${code}\``, meaning, remedy],
-  ]);
+  const notes = Object.entries(ledgerNotes).map(([code, { meaning, remedy }]) => [...[`\`${code}\``, meaning, remedy]]);
   const withCodes = withTable(text, ['Code', 'Status', 'Title', 'What to do'], codes);
   const document = withTable(withCodes, ['Code', 'Meaning', 'What to do'], notes);
   await expect(document).toMatchFileSnapshot(path);

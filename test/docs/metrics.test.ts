@@ -5,21 +5,15 @@ import { type AllTotals, serviceMetrics } from '../../src/serve/metrics.ts';
 
 test('docs/metrics.md has one row for each metric', () => {
   const text = readFileSync(new URL('../../docs/metrics.md', import.meta.url), 'utf8');
-  const rows = Array.from(
-    text.matchAll(/^\| `([a-z_]+)` \| (\w+) \| ([^|]*)\|/gm),
-    ([, name, type, labels = '']) => ({
-      name,
-      type,
-      labels: Array.from(labels.matchAll(/\w+/g), ([label]) => label),
-    }),
-  );
+  const rows = Array.from(text.matchAll(/^\| `([a-z_]+)` \| (\w+) \| ([^|]*)\|/gm), ([, name, type, labels = '']) => ({
+    name,
+    type,
+    labels: Array.from(labels.matchAll(/\w+/g), ([label]) => label),
+  }));
   // Only the names, types and labels are read.
   const usageStore = { status: () => ({}) };
   const parts = { counting: {}, intake: {}, readers: [], threads: [], clock: { now: () => 0 }, usageStore };
   const core = parts as unknown as Core;
-  const metrics = serviceMetrics(core, {} as AllTotals, {
-    certificateExpiry: () => 0,
-    surplusClosed: () => 0,
-  });
+  const metrics = serviceMetrics(core, {} as AllTotals, { certificateExpiry: () => 0, surplusClosed: () => 0 });
   expect(rows).toEqual(metrics.map(({ name, type, labels = [] }) => ({ name, type, labels: [...labels] })));
 });

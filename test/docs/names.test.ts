@@ -12,9 +12,7 @@ import { healthKinds } from '../../src/contract/health.ts';
 const root = join(import.meta.dirname, '../..');
 const documents = [
   ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md'],
-  ...['bench', 'chaos', 'native/lmdb', 'packaging', 'src/storage/lmdb', 'test'].map(
-    (folder) => `${folder}/README.md`,
-  ),
+  ...['bench', 'chaos', 'native/lmdb', 'packaging', 'src/storage/lmdb', 'test'].map((folder) => `${folder}/README.md`),
   ...readdirSync(join(root, 'docs'))
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`),
@@ -99,8 +97,7 @@ describe('names in the docs exist:', () => {
     );
     // The docs of the LMDB patches name files of its package.
     const exists = (name: string) =>
-      [root, join(root, 'node_modules/lmdb')].some((folder) => existsSync(join(folder, name))) ||
-      files.has(name);
+      [root, join(root, 'node_modules/lmdb')].some((folder) => existsSync(join(folder, name))) || files.has(name);
     expect(unknown(paths, exists)).toEqual([]);
   });
 
@@ -138,10 +135,7 @@ describe('names in the docs exist:', () => {
   });
 
   it('environment variables', () => {
-    const known: readonly string[] = [
-      ...settings.map(({ variable }) => variable),
-      ...Object.values(clientVariables),
-    ];
+    const known: readonly string[] = [...settings.map(({ variable }) => variable), ...Object.values(clientVariables)];
     const names = (text: string) => text.match(/\bFLAGMETER_[A-Z_]*[A-Z]\b/g) ?? [];
     expect(unknown(names, (name) => known.includes(name))).toEqual([]);
   });
@@ -152,8 +146,7 @@ describe('names in the docs exist:', () => {
     const benchmarks = readFileSync(join(root, 'bench/main.ts'), 'utf8');
     const exists = (script: string) => {
       const [name = '', argument] = script.split(' -- ');
-      const isBenchmark =
-        name !== 'bench' || argument === undefined || benchmarks.includes(`['${argument}',`);
+      const isBenchmark = name !== 'bench' || argument === undefined || benchmarks.includes(`['${argument}',`);
       return name in packageJson.scripts && isBenchmark;
     };
     expect(unknown(scripts, exists)).toEqual([]);
@@ -165,8 +158,8 @@ describe('names in the docs exist:', () => {
       .map((name) => readFileSync(join(root, 'src', name), 'utf8'))
       .join('');
     const messages = (text: string) =>
-      Array.from(text.matchAll(/^\| (`[^|]+) \| (?:info|warn|error) \|/gm), ([, cell = '']) => cell).flatMap(
-        (cell) => Array.from(cell.matchAll(/`([^`]+)`/g), ([, message = '']) => message),
+      Array.from(text.matchAll(/^\| (`[^|]+) \| (?:info|warn|error) \|/gm), ([, cell = '']) => cell).flatMap((cell) =>
+        Array.from(cell.matchAll(/`([^`]+)`/g), ([, message = '']) => message),
       );
     expect(documents.flatMap(({ text }) => messages(text)).length).toBeGreaterThan(5);
     const kinds: readonly string[] = healthKinds;

@@ -19,8 +19,7 @@ function serve(limit: number, ...args: string[]): Promise<Started> {
   return startProcess('prlimit', [open, binaryPath, 'serve', '--data', data, ...free, ...args]);
 }
 
-const portOf = ({ line }: Started, name: string) =>
-  Number(new RegExp(`\\b${name}=\\S+:(\\d+)`).exec(line)![1]);
+const portOf = ({ line }: Started, name: string) => Number(new RegExp(`\\b${name}=\\S+:(\\d+)`).exec(line)![1]);
 
 const health = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
 
@@ -150,11 +149,8 @@ test('an address has --max-connections-per-address connections to all threads, u
 
 test('0 means no limit per address', async () => {
   const service = await serve(files, '--max-connections-per-address', '0');
-  const clients = await Promise.all(
-    Array.from({ length: 200 }, () => RawClient.open(portOf(service, 'http'))),
-  );
+  const clients = await Promise.all(Array.from({ length: 200 }, () => RawClient.open(portOf(service, 'http'))));
   enders.push(() => clients.forEach((each) => void each.close()));
-  for (let round = 0; round < 3; round += 1)
-    expect(await Promise.all(clients.map(isAnswered))).not.toContain(false);
+  for (let round = 0; round < 3; round += 1) expect(await Promise.all(clients.map(isAnswered))).not.toContain(false);
   await stop(service);
 });

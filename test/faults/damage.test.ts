@@ -53,23 +53,20 @@ const damages: readonly (readonly [what: string, at: number, bytes: Buffer])[] =
 ];
 
 describe.each(['branch', 'leaf', 'overflow', 'free list'] as const)('a %s page with', (kind: PageKind) => {
-  test.each(damages)(
-    '%s is found at the start and by verify, which name the file',
-    async (_what, at, bytes) => {
-      const { data, file } = copy();
-      const page = pagesIn(file).get(kind)?.at(-1) as number;
-      damagePage(file, page, at, bytes);
-      const started = await serve(data);
-      expect(started).toMatchObject({ code: 1, signal: null });
-      expect(started.stderr).toContain(`Cannot open ${file}: it is damaged: page ${page}`);
-      expect(started.stderr).toContain('restore the data directory from a backup');
-      const verified = await runBinary(['verify', '--data', data]);
-      expect(verified).toMatchObject({ code: 1, signal: null });
-      expect(verified.stdout).toMatch(/accounts\/data\.mdb: in order, \d+ pages in use/);
-      expect(verified.stdout).toContain(`${file}: it is damaged: page ${page}`);
-      expect(verified.stderr).toContain('restore the data directory from a backup');
-    },
-  );
+  test.each(damages)('%s is found at the start and by verify, which name the file', async (_what, at, bytes) => {
+    const { data, file } = copy();
+    const page = pagesIn(file).get(kind)?.at(-1) as number;
+    damagePage(file, page, at, bytes);
+    const started = await serve(data);
+    expect(started).toMatchObject({ code: 1, signal: null });
+    expect(started.stderr).toContain(`Cannot open ${file}: it is damaged: page ${page}`);
+    expect(started.stderr).toContain('restore the data directory from a backup');
+    const verified = await runBinary(['verify', '--data', data]);
+    expect(verified).toMatchObject({ code: 1, signal: null });
+    expect(verified.stdout).toMatch(/accounts\/data\.mdb: in order, \d+ pages in use/);
+    expect(verified.stdout).toContain(`${file}: it is damaged: page ${page}`);
+    expect(verified.stderr).toContain('restore the data directory from a backup');
+  });
 });
 
 test('pointers out of a leaf are found', async () => {
@@ -123,9 +120,7 @@ describe('damage that the start has not detected', () => {
     // The names of series, which a report reads but upkeep does not.
     const hasNames = (file: Buffer, page: number) =>
       file.subarray(page * 4096, (page + 1) * 4096).includes('["checkout","on"]');
-    const service = await serveDamaged((pages, file) =>
-      pages.get('leaf')!.filter((page) => hasNames(file, page)),
-    );
+    const service = await serveDamaged((pages, file) => pages.get('leaf')!.filter((page) => hasNames(file, page)));
     await expect(readChecks(service.http, used.shop)).rejects.toThrow('answered 503');
     const named = `Page \\d+ of ${service.file} is damaged: stop the service and run`;
     expect(service.stderr()).toMatch(new RegExp(named));

@@ -62,10 +62,7 @@ async function load(service: Started, key: string, access: string, begun: () => 
       applications += 1;
     }
   };
-  await Promise.all([
-    ...accepted.map((_, at) => send(at)),
-    ...Array.from({ length: callers }, (_, at) => create(at)),
-  ]);
+  await Promise.all([...accepted.map((_, at) => send(at)), ...Array.from({ length: callers }, (_, at) => create(at))]);
   return accepted;
 }
 

@@ -24,9 +24,7 @@ async function failUnderLoad(fault: DiskFault) {
     return status === 202;
   };
   const last = Promise.all(
-    senders.map((at) =>
-      load.send(service, shop, `feature-${at}`, at < 2 ? undefined : `user-${at}`, goOn(at)),
-    ),
+    senders.map((at) => load.send(service, shop, `feature-${at}`, at < 2 ? undefined : `user-${at}`, goOn(at))),
   );
   return { service, shop, load, last };
 }
@@ -59,9 +57,7 @@ withFaults.test(
     const { service, shop, load, last } = await failUnderLoad('FAILING_LANE');
     for (const status of await last) expect([503, undefined]).toContain(status);
     expect(await service.exit).toEqual({ code: 1, signal: null });
-    expect(service.stderr()).toMatch(
-      /segment at offset \d+: EIO: [^"]*\. The next start may count the frame/,
-    );
+    expect(service.stderr()).toMatch(/segment at offset \d+: EIO: [^"]*\. The next start may count the frame/);
     const again = await startBinary({ data: service.data });
     load.doubtRefused();
     expect(load.faults(await load.read(again.http, shop))).toEqual([]);
@@ -107,9 +103,7 @@ test('without a free descriptor, the server answers 503 until a file can be open
     return status === 202;
   };
   // The server also closes connections, which may need files.
-  const last = await Promise.all(
-    senders.map((at) => load.send(service, shop, `during-${at}`, undefined, goOn(at))),
-  );
+  const last = await Promise.all(senders.map((at) => load.send(service, shop, `during-${at}`, undefined, goOn(at))));
   for (const status of last) expect([503, undefined]).toContain(status);
   await expect.poll(() => service.stderr()).toContain('too many files are open: answering 503');
   limitFiles(service.pid, 1024);
@@ -143,9 +137,7 @@ test.runIf(canMount())(
     const load = new ExactLoad();
     expect(await load.send(service, shop, 'before', 'user-before', () => false)).toBe(202);
     service.fill();
-    const last = senders.map((at) =>
-      load.send(service, shop, `full-${at}`, at < 4 ? undefined : `user-${at}`),
-    );
+    const last = senders.map((at) => load.send(service, shop, `full-${at}`, at < 4 ? undefined : `user-${at}`));
     expect(new Set(await Promise.all(last))).toEqual(new Set([503]));
     expect((await fetch(`http://${service.http}/readyz`)).status).toBe(503);
     expect(service.stderr()).toContain('the disk is full: answering 503');

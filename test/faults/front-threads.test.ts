@@ -43,14 +43,9 @@ afterEach(() => {
   for (const sender of senders) sender.close();
 });
 
-const onAll = <T>(action: (sender: PacketSender, index: number) => Promise<T>) =>
-  Promise.all(senders.map(action));
+const onAll = <T>(action: (sender: PacketSender, index: number) => Promise<T>) => Promise.all(senders.map(action));
 
-const check = (feature: string, key = shop.key) => ({
-  k: key,
-  e: 'Production',
-  f: { [feature]: { on: [1] } },
-});
+const check = (feature: string, key = shop.key) => ({ k: key, e: 'Production', f: { [feature]: { on: [1] } } });
 
 const change = ({ application }: Pick<Shop, 'application'>, fields: object) =>
   manage(service.http, access, 'PATCH', `/api/v2/applications/${application}`, 200, fields);
@@ -58,8 +53,7 @@ const change = ({ application }: Pick<Shop, 'application'>, fields: object) =>
 describe('front-end threads', () => {
   test('count a new name once that reaches all of them at once', async () => {
     const features = Array.from({ length: 20 }, (_, n) => `new-${n}`);
-    for (const feature of features)
-      await onAll(async (sender) => expect(await sender.send(check(feature))).toBe(202));
+    for (const feature of features) await onAll(async (sender) => expect(await sender.send(check(feature))).toBe(202));
     const counted = await readChecks(service.http, shop);
     for (const feature of features) expect(counted.get(feature)).toBe(connections);
   });

@@ -67,9 +67,7 @@ async function appears(directory: string, name: RegExp): Promise<void> {
   const watcher = watch(directory);
   try {
     if (readdirSync(directory).some((each) => name.test(each))) return;
-    await new Promise<void>((resolve) =>
-      watcher.on('change', (_, changed) => name.test(String(changed)) && resolve()),
-    );
+    await new Promise<void>((resolve) => watcher.on('change', (_, changed) => name.test(String(changed)) && resolve()));
   } finally {
     watcher.close();
   }

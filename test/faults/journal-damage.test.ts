@@ -34,10 +34,7 @@ async function kill(path: string, at: number): Promise<Killed> {
   await acceptIdentities(service.http, shop);
   arm();
   const load = new ExactLoad();
-  await Promise.all([
-    load.send(service, shop, 'large', undefined),
-    load.send(service, shop, 'small', 'user'),
-  ]);
+  await Promise.all([load.send(service, shop, 'large', undefined), load.send(service, shop, 'small', 'user')]);
   await service.exit;
   return { data, shop, load };
 }
@@ -75,12 +72,7 @@ const without = 'To start without the packets that were not yet folded into the 
 const restore = `Restore a backup. ${without}, move the journal away`;
 
 /** Damage, and the error at the start: the file, the offset, the reason. */
-const damages: readonly [
-  what: string,
-  damage: (copy: Copy) => void,
-  file: (copy: Copy) => string,
-  said: RegExp,
-][] = [
+const damages: readonly [what: string, damage: (copy: Copy) => void, file: (copy: Copy) => string, said: RegExp][] = [
   [
     'a truncated segment',
     ({ first }) => alter(first, (bytes) => bytes.subarray(0, 100_000)),
@@ -215,9 +207,7 @@ describe('a damaged last frame', () => {
     const ofJournal = verified.stdout.split('\n').filter((line) => line.startsWith(dirname(last)));
     expect(ofJournal).toEqual([
       expect.stringMatching(
-        new RegExp(
-          `^${last}: in order up to offset ${offset}, .*the last frame is incomplete: expected after`,
-        ),
+        new RegExp(`^${last}: in order up to offset ${offset}, .*the last frame is incomplete: expected after`),
       ),
     ]);
     const service = await startBinary({ data });

@@ -80,8 +80,7 @@ describe('after a command killed at any step on the directory of a killed server
     const owner = await prepare(left);
     const service = await startBinary({ data: left });
     shop = await openShop(service.http, owner);
-    for (let each = 0; each < checks; each += 1)
-      expect(await sendCheck(service.http, shop.key, 'checkout')).toBe(202);
+    for (let each = 0; each < checks; each += 1) expect(await sendCheck(service.http, shop.key, 'checkout')).toBe(202);
     await stop(service, 'SIGKILL');
   });
 
@@ -130,9 +129,7 @@ describe('a backup', () => {
     for (const name of [...others, foreign]) writeFileSync(join(folder, name), '');
     const isRoot = process.getuid?.() === 0;
     if (isRoot) chownSync(join(folder, foreign), 65534, 65534);
-    expect(await runBinary(['backup', '--data', data, '--to', join(folder, 'a.backup')])).toMatchObject({
-      code: 0,
-    });
+    expect(await runBinary(['backup', '--data', data, '--to', join(folder, 'a.backup')])).toMatchObject({ code: 0 });
     expect(readdirSync(folder).sort()).toEqual([...others, ...(isRoot ? [foreign] : []), 'a.backup'].sort());
   });
 });

@@ -171,8 +171,7 @@ test(
     let scene: Scene | undefined;
     let accepted = 0;
     const isLast = (index: number) =>
-      index + 1 >= rounds &&
-      (phaseNames.every((phase) => phase in hits) || patienceOf(index + 1) > mostPatience);
+      index + 1 >= rounds && (phaseNames.every((phase) => phase in hits) || patienceOf(index + 1) > mostPatience);
     let index = 0;
     for (let isOver = false; !isOver; index += 1) {
       const seed = firstSeed * 1_000_000 + index;

@@ -15,8 +15,7 @@ export async function commitUntilRefused(
 ): Promise<void> {
   for (let number = first; ; number++) {
     const batch = new Batch();
-    if (number === first)
-      batch.series.push({ environment: 1, ordinal: thread, name: ['feature', `v${thread}`] });
+    if (number === first) batch.series.push({ environment: 1, ordinal: thread, name: ['feature', `v${thread}`] });
     batch.counts.add(seriesRef(1, thread), bucketOf(bucketWidth.minute, number), 1, 0, 0);
     try {
       await committer.commit(batch.seal());

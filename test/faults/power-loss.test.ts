@@ -30,9 +30,7 @@ function filesIn(data: string): Map<string, Buffer> {
   const names = readdirSync(data, { recursive: true, withFileTypes: true });
   const paths = names.filter((each) => each.isFile()).map((each) => join(each.parentPath, each.name));
   return new Map(
-    paths
-      .filter((path) => !path.endsWith('lock.mdb'))
-      .map((path) => [path.slice(data.length + 1), readFileSync(path)]),
+    paths.filter((path) => !path.endsWith('lock.mdb')).map((path) => [path.slice(data.length + 1), readFileSync(path)]),
   );
 }
 
@@ -66,12 +64,7 @@ async function record(name: string, threads: string): Promise<Run> {
 }
 
 /** Packets that a server started on an image lacks or counts twice. */
-async function faultsOf(
-  run: Run,
-  disk: RecordedDisk,
-  event: number,
-  random: () => number,
-): Promise<string[]> {
+async function faultsOf(run: Run, disk: RecordedDisk, event: number, random: () => number): Promise<string[]> {
   const through = disk.goTo(event);
   const data = join(freshDirectory(), 'data');
   disk.losePower(data, random);

@@ -13,11 +13,7 @@ const origin = 'https://shop.example';
 const path = '/api/frontend/telemetry';
 const preflight = {
   method: 'OPTIONS',
-  headers: {
-    origin,
-    'access-control-request-method': 'POST',
-    'access-control-request-headers': 'content-type',
-  },
+  headers: { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'content-type' },
 };
 const packet = { method: 'POST', headers: { origin, 'content-type': 'application/json' }, body: '{}' };
 
@@ -65,10 +61,7 @@ function testBehind(start: (server: Behind) => Promise<RunningProxy>): void {
   });
 
   test('lets pages read no other answers', async () => {
-    const refused = await byHttp1(up.port, path, {
-      ...packet,
-      headers: { 'content-type': 'application/json' },
-    });
+    const refused = await byHttp1(up.port, path, { ...packet, headers: { 'content-type': 'application/json' } });
     for (const answer of [
       await byHttp1(away.port, '/api/v2/applications', { headers: { origin } }),
       await byHttp1(away.port, '/api/v2/applications', preflight),

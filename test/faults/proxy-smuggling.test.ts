@@ -31,10 +31,7 @@ const changes = {
     'http-request return status 404 if { path /metrics }': 'http-request deny if { path_beg /swagger/ }',
     'backend flagmeter_http\n': 'backend flagmeter_http\n    http-reuse always\n',
   },
-  nginx: {
-    'location / {': 'location /swagger/ { return 403; }\n    location / {',
-    'keepalive 64': 'keepalive 1',
-  },
+  nginx: { 'location / {': 'location /swagger/ { return 403; }\n    location / {', 'keepalive 64': 'keepalive 1' },
   caddy: { 'respond /metrics 404': 'respond /swagger/* 403' },
 } as const;
 

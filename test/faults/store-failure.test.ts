@@ -55,11 +55,7 @@ needing('g++').describe('when fdatasync fails', () => {
 });
 
 /** Sends a request except the end of its body. @returns a function that sends the end and returns the response */
-async function hold(
-  url: string,
-  headers: Record<string, string>,
-  body: string,
-): Promise<() => Promise<string>> {
+async function hold(url: string, headers: Record<string, string>, body: string): Promise<() => Promise<string>> {
   const sent = request(url, { method: 'POST', headers: { ...headers, 'content-length': body.length } });
   const answer = new Promise<IncomingMessage>((resolve, reject) => {
     sent.on('response', resolve).on('error', reject);
@@ -84,11 +80,7 @@ needing('g++').test.each(['accounts', 'usage'])(
     const json = { authorization: `Bearer ${access}`, 'content-type': 'application/json' };
     const form = { 'content-type': 'application/x-www-form-urlencoded' };
     const ends = [
-      await hold(
-        `http://${http}/api/frontend/identities`,
-        { ...json, authorization: backend.key },
-        '{"identity":"7"}',
-      ),
+      await hold(`http://${http}/api/frontend/identities`, { ...json, authorization: backend.key }, '{"identity":"7"}'),
       await hold(`http://${http}/api/v2/applications/${application}/features`, json, '{"name":"new"}'),
       await hold(
         `http://${http}/connect/introspect`,

@@ -37,6 +37,5 @@ it('descriptors.ts matches the files in proto/', async () => {
 
 it('every type that a file names is in it or in an import', () => {
   const registry = createFileRegistry(create(FileDescriptorSetSchema, { file: files }));
-  for (const file of files)
-    for (const name of namesIn(file).services) expect(registry.getService(name)).toBeDefined();
+  for (const file of files) for (const name of namesIn(file).services) expect(registry.getService(name)).toBeDefined();
 });

@@ -77,15 +77,9 @@ describe('a call with an incomplete message', () => {
     if (sent !== undefined) stream.write(sent);
     await holds(1, sent?.length ?? 0);
     pass(30_000);
-    expect(await endOf(stream)).toMatchObject({
-      status: status.DEADLINE_EXCEEDED,
-      code: 'deadline_exceeded',
-    });
+    expect(await endOf(stream)).toMatchObject({ status: status.DEADLINE_EXCEEDED, code: 'deadline_exceeded' });
     expect(receiver.told).toMatchObject([
-      {
-        code: 'deadline_exceeded',
-        ...(sent === undefined ? {} : { route: 'usage', claimed: { appKey: 'a-key' } }),
-      },
+      { code: 'deadline_exceeded', ...(sent === undefined ? {} : { route: 'usage', claimed: { appKey: 'a-key' } }) },
     ]);
     const whole = raw.begin(path);
     whole.end(grpcFrame(message));
@@ -183,9 +177,7 @@ test('the least recently used connection is closed for a new one', async () => {
   closers.push(() => clients.forEach((client) => void client.close()));
   for (const client of clients) expect(await call(client, path, message)).toMatchObject({ code: 0 });
   const idle = [0, 1, 2].map(() => opened.connect());
-  const closed = idle
-    .slice(0, 2)
-    .map(({ session }) => new Promise<void>((resolve) => session.once('close', resolve)));
+  const closed = idle.slice(0, 2).map(({ session }) => new Promise<void>((resolve) => session.once('close', resolve)));
   await Promise.all(closed);
   for (const client of clients) expect(await call(client, path, message)).toMatchObject({ code: 0 });
   expect(idle[2]!.session.destroyed).toBe(false);
@@ -194,14 +186,7 @@ test('the least recently used connection is closed for a new one', async () => {
 describe('calls refused before their report is read are recorded in the ledger', () => {
   const tooLarge = Buffer.concat([message, Buffer.from('a206d08304', 'hex'), Buffer.alloc(66_000)]);
   test.each([
-    [
-      'a message that is too large',
-      grpcFrame(tooLarge),
-      {},
-      status.RESOURCE_EXHAUSTED,
-      'body_too_large',
-      true,
-    ],
+    ['a message that is too large', grpcFrame(tooLarge), {}, status.RESOURCE_EXHAUSTED, 'body_too_large', true],
     [
       'a message that is too large after decompression',
       grpcFrame(gzipSync(tooLarge), 1),
@@ -265,17 +250,14 @@ describe('calls refused before their report is read are recorded in the ledger',
 });
 
 describe('HTTP/1.1 on the gRPC port', () => {
-  test.each(['POST / HTTP/1.1\r\n\r\n', 'P', 'nonsense', '\u0000'])(
-    'as %j leaves nothing open',
-    async (sent) => {
-      const { listener, address } = await open();
-      const [host, port] = address.split(':');
-      const socket = connect(Number(port), host);
-      socket.on('error', () => {});
-      socket.resume();
-      socket.end(sent);
-      await once(socket, 'close');
-      expect(listener.unfinished()).toEqual({ calls: 0, bytes: 0 });
-    },
-  );
+  test.each(['POST / HTTP/1.1\r\n\r\n', 'P', 'nonsense', '\u0000'])('as %j leaves nothing open', async (sent) => {
+    const { listener, address } = await open();
+    const [host, port] = address.split(':');
+    const socket = connect(Number(port), host);
+    socket.on('error', () => {});
+    socket.resume();
+    socket.end(sent);
+    await once(socket, 'close');
+    expect(listener.unfinished()).toEqual({ calls: 0, bytes: 0 });
+  });
 });

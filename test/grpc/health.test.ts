@@ -68,9 +68,7 @@ describe('the health service', () => {
 
   it('reports every change to watchers, and closes watches with the listener', async () => {
     const open = (service: string) =>
-      health().makeServerStreamRequest(Watch.path, Watch.requestSerialize, Watch.responseDeserialize, {
-        service,
-      });
+      health().makeServerStreamRequest(Watch.path, Watch.requestSerialize, Watch.responseDeserialize, { service });
     const seen: unknown[] = [];
     const known = open('').on('data', (answer) => seen.push(answer));
     const unknown = open('Other').on('data', (answer) => seen.push(answer));

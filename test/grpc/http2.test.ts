@@ -67,11 +67,7 @@ async function readReply(stream: ReturnType<typeof begin>) {
   return { status: headers[':status'] as number, headers, bytes, json, reset: stream.rstCode };
 }
 
-const post = (path: string, more: OutgoingHttpHeaders = {}) => ({
-  ':method': 'POST',
-  ':path': path,
-  ...more,
-});
+const post = (path: string, more: OutgoingHttpHeaders = {}) => ({ ':method': 'POST', ':path': path, ...more });
 
 describe('a request over HTTP/2', () => {
   test('has its method, path, query, headers and address', async () => {

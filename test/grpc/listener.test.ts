@@ -56,19 +56,12 @@ afterAll(async () => {
 
 describe('a report by gRPC', () => {
   it('of usage is passed on and answered with the number of its entries', async () => {
-    const { code, answer } = await call(
-      connect({ 'grpc.primary_user_agent': 'sdk/1' }),
-      sendStats,
-      usageMessage,
-    );
+    const { code, answer } = await call(connect({ 'grpc.primary_user_agent': 'sdk/1' }), sendStats, usageMessage);
     expect(code).toBe(0);
     expect(decode('Usage.StatResult', answer!)).toEqual({ featureCount: 2 });
     const [{ report, sender }] = receiver.reports as [(typeof receiver.reports)[0]];
     expect(report).toEqual(decodeUsage(JSON.stringify(usageReport)));
-    expect(sender).toMatchObject({
-      transport: 'grpc',
-      userAgent: expect.stringMatching(/^sdk\/1 grpc-node-js/),
-    });
+    expect(sender).toMatchObject({ transport: 'grpc', userAgent: expect.stringMatching(/^sdk\/1 grpc-node-js/) });
   });
 
   it('of metrics is passed on and answered with the number of its `stats`', async () => {
@@ -82,20 +75,12 @@ describe('a report by gRPC', () => {
   });
 
   it('without entries is answered with 0', async () => {
-    const { answer } = await call(
-      connect(),
-      sendStats,
-      encode('Usage.FeatureStat', { ...usageReport, stats: [] }),
-    );
+    const { answer } = await call(connect(), sendStats, encode('Usage.FeatureStat', { ...usageReport, stats: [] }));
     expect(decode('Usage.StatResult', answer!)).toEqual({ featureCount: 0 });
   });
 
   it('may be compressed', async () => {
-    const { code } = await call(
-      connect({ 'grpc.default_compression_algorithm': 2 }),
-      sendStats,
-      usageMessage,
-    );
+    const { code } = await call(connect({ 'grpc.default_compression_algorithm': 2 }), sendStats, usageMessage);
     expect({ code, reports: receiver.reports.length }).toEqual({ code: 0, reports: 1 });
   });
 });
@@ -119,9 +104,7 @@ describe('the listener', () => {
   it('reports the address it cannot bind and the reason, and prints nothing itself', async () => {
     const written = vi.spyOn(console, 'error').mockImplementation(() => {});
     const { port } = listener;
-    await expect(openGrpc({ port })).rejects.toThrow(
-      `Cannot listen on 127.0.0.1:${port}: the address is in use`,
-    );
+    await expect(openGrpc({ port })).rejects.toThrow(`Cannot listen on 127.0.0.1:${port}: the address is in use`);
     await expect(openGrpc({ host: 'nowhere.invalid', port })).rejects.toThrow(
       `Cannot listen on nowhere.invalid:${port}: the host name cannot be resolved`,
     );
@@ -168,10 +151,7 @@ describe('a call that is refused', () => {
   it('is answered before it is read while no data can be accepted', async () => {
     receiver.closed = new ApiError('backpressure', 'full', 2);
     const { code, trailers } = await call(connect(), sendStats, Buffer.from('no message'));
-    expect({ code, trailer: trailers.get('flagmeter-code') }).toEqual({
-      code: 14,
-      trailer: ['backpressure'],
-    });
+    expect({ code, trailer: trailers.get('flagmeter-code') }).toEqual({ code: 14, trailer: ['backpressure'] });
   });
 
   it.each([
@@ -235,9 +215,7 @@ describe('a call that is refused', () => {
   });
 
   it('because its operation is unknown ends as UNIMPLEMENTED', async () => {
-    expect(await call(connect(), '/Usage.Usage/Nothing', usageMessage)).toMatchObject({
-      code: status.UNIMPLEMENTED,
-    });
+    expect(await call(connect(), '/Usage.Usage/Nothing', usageMessage)).toMatchObject({ code: status.UNIMPLEMENTED });
   });
 });
 

@@ -57,11 +57,7 @@ describe.each(['v1', 'v1alpha'])('server reflection %s', (version) => {
   });
 
   it.each([
-    [
-      'the service',
-      { fileContainingSymbol: 'Usage.Usage' },
-      ['usage.proto', 'google/protobuf/timestamp.proto'],
-    ],
+    ['the service', { fileContainingSymbol: 'Usage.Usage' }, ['usage.proto', 'google/protobuf/timestamp.proto']],
     [
       'a method',
       { fileContainingSymbol: 'Metrics.Metrics.SendMetrics' },
@@ -90,14 +86,7 @@ describe.each(['v1', 'v1alpha'])('server reflection %s', (version) => {
       {},
       { listServices: '' },
     ]);
-    expect(responses.map(({ errorResponse }) => errorResponse?.errorCode)).toEqual([
-      5,
-      5,
-      5,
-      5,
-      3,
-      undefined,
-    ]);
+    expect(responses.map(({ errorResponse }) => errorResponse?.errorCode)).toEqual([5, 5, 5, 5, 3, undefined]);
   });
 
   it('ends with INVALID_ARGUMENT on a malformed request', async () => {

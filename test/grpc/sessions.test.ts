@@ -67,10 +67,7 @@ describe('a connection', () => {
       opened.pass(2 * minute);
       await pinged;
     }
-    expect({ call: stream.closed, connection: opened.session.closed }).toEqual({
-      call: false,
-      connection: false,
-    });
+    expect({ call: stream.closed, connection: opened.session.closed }).toEqual({ call: false, connection: false });
   });
 
   it('that does not answer a ping for 20 seconds is closed', async () => {

@@ -12,14 +12,7 @@ import { decodeMetrics, decodeUsage } from '../../src/ingest/formats/reports/jso
 import { systemClock } from '../../src/runtime/clock.ts';
 import { callByWeb } from '../support/grpc-web-client.ts';
 import { RecordingReports } from '../support/recording-reports.ts';
-import {
-  decode,
-  encode,
-  messageOf,
-  metricsReport,
-  registry,
-  usageReport,
-} from '../support/report-messages.ts';
+import { decode, encode, messageOf, metricsReport, registry, usageReport } from '../support/report-messages.ts';
 import { readRetryInfo } from '../support/retry-info.ts';
 
 const maxReport = 4096;
@@ -43,9 +36,7 @@ beforeEach(() => {
   receiver = new RecordingReports();
   errors = [];
   const onError = (error: unknown) => void errors.push(error);
-  dispatch = createRouter(
-    routesFrom([grpcWeb], { reportKinds: receiver, clock: systemClock, maxReport, onError }),
-  );
+  dispatch = createRouter(routesFrom([grpcWeb], { reportKinds: receiver, clock: systemClock, maxReport, onError }));
 });
 
 afterAll(() => listener.close(0));
@@ -53,9 +44,7 @@ afterAll(() => listener.close(0));
 describe('a report by gRPC-Web, sent by Connect', () => {
   it('of usage is passed on and answered with the number of its entries', async () => {
     const headers = { 'user-agent': 'sdk/1', 'idempotency-key': 'once' };
-    const { answer } = await callByWeb(url, usageService, messageOf('Usage.FeatureStat', usageReport), {
-      headers,
-    });
+    const { answer } = await callByWeb(url, usageService, messageOf('Usage.FeatureStat', usageReport), { headers });
     expect(toJson(registry.getMessage('Usage.StatResult')!, answer!)).toEqual({ featureCount: 2 });
     expect(receiver.reports).toEqual([
       {
@@ -161,17 +150,14 @@ describe('gRPC-Web', () => {
     expect(await trailersOf(response)).toBe('grpc-status: 0\r\n');
   });
 
-  it.each([
-    'application/json',
-    'application/grpc',
-    'application/grpc-web+json',
-    'application/grpc-webby',
-    '',
-  ])('answers 415 to the content type `%s`', async (contentType) => {
-    const response = await post(frame(usageMessage), { 'content-type': contentType });
-    expect(response.status).toBe(415);
-    expect(await response.json()).toMatchObject({ code: 'unsupported_media_type' });
-  });
+  it.each(['application/json', 'application/grpc', 'application/grpc-web+json', 'application/grpc-webby', ''])(
+    'answers 415 to the content type `%s`',
+    async (contentType) => {
+      const response = await post(frame(usageMessage), { 'content-type': contentType });
+      expect(response.status).toBe(415);
+      expect(await response.json()).toMatchObject({ code: 'unsupported_media_type' });
+    },
+  );
 
   it.each([
     ['no frame', Buffer.alloc(0)],
@@ -190,14 +176,11 @@ describe('gRPC-Web', () => {
     expect(receiver.reports).toEqual([]);
   });
 
-  it.each(['not base64!', 'AAAAAAA', 'AAA=A', '====', 'AA=='.repeat(200)])(
-    'refuses the text %s',
-    async (body) => {
-      const response = await post(body, { 'content-type': 'application/grpc-web-text' });
-      const { trailers } = framesOf(Buffer.from(await response.text(), 'base64'));
-      expect(trailers).toContain('grpc-status: 3\r\n');
-    },
-  );
+  it.each(['not base64!', 'AAAAAAA', 'AAA=A', '====', 'AA=='.repeat(200)])('refuses the text %s', async (body) => {
+    const response = await post(body, { 'content-type': 'application/grpc-web-text' });
+    const { trailers } = framesOf(Buffer.from(await response.text(), 'base64'));
+    expect(trailers).toContain('grpc-status: 3\r\n');
+  });
 
   it.each([
     ['with its encoding', { 'grpc-encoding': 'gzip' }],
@@ -236,11 +219,8 @@ describe('gRPC-Web', () => {
         Buffer.alloc(length),
       ]);
     const answered = async (message: Buffer) => {
-      const answer = Buffer.from(
-        await (await post(body(message), { 'content-type': contentType })).arrayBuffer(),
-      );
-      return framesOf(contentType.includes('text') ? Buffer.from(answer.toString(), 'base64') : answer)
-        .trailers;
+      const answer = Buffer.from(await (await post(body(message), { 'content-type': contentType })).arrayBuffer());
+      return framesOf(contentType.includes('text') ? Buffer.from(answer.toString(), 'base64') : answer).trailers;
     };
     expect(padded(room)).toHaveLength(maxReport);
     expect(await answered(padded(room))).toBe('grpc-status: 0\r\n');

@@ -6,21 +6,15 @@ import { fakeRequest } from './support/fake-request.ts';
 
 const limit = 1_000;
 const read = (body: Uint8Array, encoding?: string) =>
-  readBody(
-    fakeRequest({ body, headers: encoding === undefined ? {} : { 'content-encoding': encoding } }),
-    limit,
-  );
+  readBody(fakeRequest({ body, headers: encoding === undefined ? {} : { 'content-encoding': encoding } }), limit);
 const refused = (code: string) => expect.objectContaining({ code });
 const hello = Buffer.from('hello');
 const packed = gzipSync(hello);
 
 describe('reading a body', () => {
-  it.each([undefined, '', 'identity', 'Identity'])(
-    'returns it unchanged with encoding %j',
-    async (encoding) => {
-      expect(await read(hello, encoding)).toBe(hello);
-    },
-  );
+  it.each([undefined, '', 'identity', 'Identity'])('returns it unchanged with encoding %j', async (encoding) => {
+    expect(await read(hello, encoding)).toBe(hello);
+  });
 
   it('returns the same promise as the engine if there is nothing to decode', () => {
     const promise = Promise.resolve(hello);

@@ -29,8 +29,7 @@ describe('the process that holds a port', () => {
 });
 
 test('reads only sockets in state LISTEN, of IPv4 and IPv6', () => {
-  const header =
-    '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n';
+  const header = '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n';
   const rest = '00000000:00000000 00:00000000 00000000     0        0';
   const text = `${header}   0: 0100007F:1F90 00000000:0000 0A ${rest} 4711 1 0000000000000000 100 0 0 10 0
    1: 0100007F:1F91 0100007F:1F90 01 ${rest} 4712 1 0000000000000000 20 4 30 10 -1

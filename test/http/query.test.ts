@@ -51,16 +51,13 @@ describe('a query', () => {
 
   it('throws only refusals', () => {
     fc.assert(
-      fc.property(
-        fc.string({ unit: fc.constantFrom('%', '&', '=', '+', '2', 'f', 'c', '3', 'é') }),
-        (query) => {
-          try {
-            parseQuery(query);
-          } catch (error) {
-            expect(error).toMatchObject({ code: 'invalid_query' });
-          }
-        },
-      ),
+      fc.property(fc.string({ unit: fc.constantFrom('%', '&', '=', '+', '2', 'f', 'c', '3', 'é') }), (query) => {
+        try {
+          parseQuery(query);
+        } catch (error) {
+          expect(error).toMatchObject({ code: 'invalid_query' });
+        }
+      }),
     );
   });
 });

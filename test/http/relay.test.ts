@@ -14,11 +14,7 @@ function open(dispatch: Dispatch) {
     port1.close();
     port2.close();
   });
-  return {
-    forwarder: new Forwarder(port2),
-    closeMain: () => port1.close(),
-    closeThread: () => port2.close(),
-  };
+  return { forwarder: new Forwarder(port2), closeMain: () => port1.close(), closeThread: () => port2.close() };
 }
 
 const unread = () => Promise.reject(new Error('the body is not read'));

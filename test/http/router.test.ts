@@ -10,11 +10,7 @@ const answer =
   (name: string): Handler =>
   (_, params) => ({ status: 200, body: JSON.stringify({ name, ...params }) });
 
-const route = (method: Route['method'], path: string): Route => ({
-  method,
-  path,
-  handle: answer(`${method} ${path}`),
-});
+const route = (method: Route['method'], path: string): Route => ({ method, path, handle: answer(`${method} ${path}`) });
 
 const routes = [
   route('POST', '/api/telemetry'),
@@ -61,28 +57,17 @@ describe('a router', () => {
     ['__proto__', '/', 'GET, HEAD, OPTIONS'],
   ])('refuses %s %s and returns the allowed methods', (method, path, allow) => {
     const reply = ask(method, path);
-    expect([reply.status, bodyOf(reply).code, reply.headers?.['allow']]).toEqual([
-      405,
-      'method_not_allowed',
-      allow,
-    ]);
+    expect([reply.status, bodyOf(reply).code, reply.headers?.['allow']]).toEqual([405, 'method_not_allowed', allow]);
   });
 
   it('answers OPTIONS with the allowed methods', () => {
-    expect(ask('OPTIONS', '/users/you')).toEqual({
-      status: 204,
-      headers: { allow: 'GET, PATCH, HEAD, OPTIONS' },
-    });
+    expect(ask('OPTIONS', '/users/you')).toEqual({ status: 204, headers: { allow: 'GET, PATCH, HEAD, OPTIONS' } });
   });
 
   it('leaves OPTIONS to an OPTIONS route', () => {
     const own = createRouter([route('POST', '/x'), route('OPTIONS', '/x')]);
-    expect(bodyOf(own(fakeRequest({ method: 'OPTIONS', path: '/x' })) as Reply)).toEqual({
-      name: 'OPTIONS /x',
-    });
-    expect((own(fakeRequest({ method: 'GET', path: '/x' })) as Reply).headers?.['allow']).toBe(
-      'POST, OPTIONS',
-    );
+    expect(bodyOf(own(fakeRequest({ method: 'OPTIONS', path: '/x' })) as Reply)).toEqual({ name: 'OPTIONS /x' });
+    expect((own(fakeRequest({ method: 'GET', path: '/x' })) as Reply).headers?.['allow']).toBe('POST, OPTIONS');
   });
 
   it('refuses OPTIONS for a route with noOptions', () => {
@@ -114,9 +99,7 @@ describe('a handler', () => {
   const failures: unknown[] = [];
   const run = (handle: Handler) => {
     failures.length = 0;
-    const router = createRouter([{ method: 'GET', path: '/', handle }], {
-      failed: (error) => failures.push(error),
-    });
+    const router = createRouter([{ method: 'GET', path: '/', handle }], { failed: (error) => failures.push(error) });
     return router(fakeRequest({ method: 'GET', path: '/' }));
   };
   const failing = (error: unknown): [string, Handler][] => [
@@ -154,24 +137,18 @@ describe('a handler', () => {
     },
   );
 
-  it.each(failing(new ClientGone()))(
-    'that %s because the client disconnected is not reported',
-    async (_, handle) => {
-      await run(handle);
-      expect(failures).toEqual([]);
-    },
-  );
+  it.each(failing(new ClientGone()))('that %s because the client disconnected is not reported', async (_, handle) => {
+    await run(handle);
+    expect(failures).toEqual([]);
+  });
 });
 
 it('a failure is logged with its route and the id that the client gets', async () => {
   const told: unknown[] = [];
-  const router = createRouter(
-    [{ method: 'GET', path: '/users/:id', handle: () => Promise.reject(new Error('x')) }],
-    {
-      ids: new RequestIds((length) => Buffer.alloc(length, 7)),
-      failed: (error, about) => told.push([(error as Error).message, about]),
-    },
-  );
+  const router = createRouter([{ method: 'GET', path: '/users/:id', handle: () => Promise.reject(new Error('x')) }], {
+    ids: new RequestIds((length) => Buffer.alloc(length, 7)),
+    failed: (error, about) => told.push([(error as Error).message, about]),
+  });
   const reply = await router(fakeRequest({ method: 'GET', path: '/users/ann' }));
   expect([reply.status, reply.headers?.['x-request-id']]).toEqual([500, '070707070707-1']);
   expect(told).toEqual([['x', { requestId: '070707070707-1', route: '/users/:id' }]]);

@@ -144,8 +144,7 @@ test.each(names)('requests for %s are signed as by AWS, and reach the server', a
 
 test('a long list has pages, whose tokens are signed too', async () => {
   const { http } = await answering(
-    (response) =>
-      response.end(`${listOf('a&amp;b')}<NextContinuationToken>x+/=&amp; y</NextContinuationToken>`),
+    (response) => response.end(`${listOf('a&amp;b')}<NextContinuationToken>x+/=&amp; y</NextContinuationToken>`),
     (response) => response.end(listOf('c&#38;&#x26;&lt;d')),
   );
   const front = await startSignatureCheck(http, { ...credentials, region: 'us-east-1' });
@@ -159,9 +158,7 @@ test('a long list has pages, whose tokens are signed too', async () => {
 });
 
 const error = (status: number, code: string) => (response: ServerResponse) =>
-  void response
-    .writeHead(status, { location: 'http://elsewhere.example/' })
-    .end(`<Error><Code>${code}</Code></Error>`);
+  void response.writeHead(status, { location: 'http://elsewhere.example/' }).end(`<Error><Code>${code}</Code></Error>`);
 const elsewhere = ': it is in another region or at another address';
 
 test.each([
@@ -170,12 +167,7 @@ test.each([
   ['has another time', error(403, 'RequestTimeTooSkewed'), 1, '403 RequestTimeTooSkewed: correct the clock'],
   ['is elsewhere', error(307, 'TemporaryRedirect'), 1, `responded with 307 TemporaryRedirect${elsewhere}`],
   ['has moved', error(301, 'PermanentRedirect'), 1, `responded with 301 PermanentRedirect${elsewhere}`],
-  [
-    'is not there',
-    error(404, 'NoSuchBucket'),
-    1,
-    '404 NoSuchBucket: create it first, or correct --backup-to',
-  ],
+  ['is not there', error(404, 'NoSuchBucket'), 1, '404 NoSuchBucket: create it first, or correct --backup-to'],
   [
     'cuts its answer off',
     (response: ServerResponse) => {
@@ -216,9 +208,9 @@ test('a backup that the bucket refuses replaces none, and leaves nothing behind'
   const { http, calls } = await answering(error(403, 'AccessDenied'), list);
   const settings = { endpoint: `http://${http}`, region: 'us-east-1', credentials: credentialsFile() };
   const destination = bucketDestination('s3://backups', settings, data, never);
-  await expect(
-    makeScheduled(destination, { data, keep: 1, keyFile: undefined, at: 1000 }, steady),
-  ).rejects.toThrow('403 AccessDenied: these credentials may not list, write and delete there');
+  await expect(makeScheduled(destination, { data, keep: 1, keyFile: undefined, at: 1000 }, steady)).rejects.toThrow(
+    '403 AccessDenied: these credentials may not list, write and delete there',
+  );
   // One request, for the upload: none to remove others.
   expect(calls()).toBe(1);
   expect(readdirSync(data).sort()).toEqual(['accounts', 'usage']);
@@ -255,11 +247,7 @@ test('an upload is aborted when the service stops', async () => {
 
 test('credentials are read from a file or the environment, and missing ones are named', () => {
   const env = { AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b', AWS_SESSION_TOKEN: 'c' };
-  expect(readCredentials(undefined, env)).toEqual({
-    accessKeyId: 'a',
-    secretAccessKey: 'b',
-    sessionToken: 'c',
-  });
+  expect(readCredentials(undefined, env)).toEqual({ accessKeyId: 'a', secretAccessKey: 'b', sessionToken: 'c' });
   expect(readCredentials(credentialsFile(), {})).toEqual(credentials);
   expect(() => readCredentials(undefined, { AWS_ACCESS_KEY_ID: 'a' })).toThrow(
     'Cannot find the credentials of the bucket in the environment',

@@ -85,15 +85,8 @@ describe('the Helm chart', () => {
       args: ['serve', '--existing', '--config', '/etc/flagmeter/flagmeter.json'],
     });
     expect(template.spec.initContainers[0].env).toEqual([{ name: 'EMAIL', value: 'you@example.com' }]);
-    expect(template.spec).toMatchObject({
-      enableServiceLinks: false,
-      securityContext: { runAsNonRoot: true },
-    });
-    expect(template.spec.volumes.map(({ name }: { name: string }) => name)).toEqual([
-      'tmp',
-      'config',
-      'admin',
-    ]);
+    expect(template.spec).toMatchObject({ enableServiceLinks: false, securityContext: { runAsNonRoot: true } });
+    expect(template.spec.volumes.map(({ name }: { name: string }) => name)).toEqual(['tmp', 'config', 'admin']);
     expect(volumeClaimTemplates[0].spec.resources.requests.storage).toBe('20Gi');
     expect(made['Service'].spec.selector).toEqual(made['StatefulSet'].spec.selector.matchLabels);
     expect(template.metadata.labels).toMatchObject(made['Service'].spec.selector);
@@ -185,13 +178,7 @@ describe('the Helm chart', () => {
   });
 
   test('writes only fields that Kubernetes knows', () => {
-    const ingress = {
-      enabled: true,
-      className: 'nginx',
-      host: 'a.example',
-      annotations: {},
-      tlsSecret: 'tls',
-    };
+    const ingress = { enabled: true, className: 'nginx', host: 'a.example', annotations: {}, tlsSecret: 'tls' };
     const all = {
       config: { authUrl: 'https://a.example' },
       podAnnotations: { a: 'b' },
@@ -236,10 +223,7 @@ describe('the Helm chart', () => {
 
   test.each([
     [{}, 'Its console is at https://flags.example.com/\n\nWithout an Ingress, lead that URL'],
-    [
-      { ingress: { enabled: true, host: 'flags.example.com' } },
-      'Its console is at https://flags.example.com/\n',
-    ],
+    [{ ingress: { enabled: true, host: 'flags.example.com' } }, 'Its console is at https://flags.example.com/\n'],
   ])('with %j, the notes name the URL of the console', (changed, words) => {
     const { stdout, stderr } = render({ admin, config: url, ...changed });
     expect(stderr).toBe('');

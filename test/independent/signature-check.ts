@@ -52,13 +52,7 @@ export async function signAgain({ method, url, headers, body }: Arrived, signing
   const pairs = search.split('&').filter((pair) => pair !== '');
   const query = pairs.map((pair) => pair.split('=').map(decodeURIComponent) as [string, string]);
   const signed = /SignedHeaders=([^,]+)/.exec(headers.authorization ?? '')?.[1]?.split(';') ?? [];
-  const signer = new SignatureV4({
-    service: 's3',
-    region,
-    credentials,
-    sha256: Sha256,
-    uriEscapePath: false,
-  });
+  const signer = new SignatureV4({ service: 's3', region, credentials, sha256: Sha256, uriEscapePath: false });
   const again = await signer.sign(
     {
       method,
@@ -96,8 +90,7 @@ export async function startSignatureCheck(behind: string, signing: Signing) {
     arrived.push(each);
     const digest = createHash('sha256').update(each.body).digest('hex');
     if (headers['x-amz-content-sha256'] !== digest) return refuse(response, 'XAmzContentSHA256Mismatch');
-    if (headers.authorization !== (await signAgain(each, signing)))
-      return refuse(response, 'SignatureDoesNotMatch');
+    if (headers.authorization !== (await signAgain(each, signing))) return refuse(response, 'SignatureDoesNotMatch');
     pass(behind, each, response);
   });
   server.listen(0, '127.0.0.1');

@@ -120,9 +120,7 @@ test('an application that floods does not evict the messages of another', () => 
   for (const application of quiet) {
     for (let n = 0; n < 40; n += 1) expect(seen.find(messageOf(application, n), 30)).toBeDefined();
   }
-  const own = Array.from({ length: 20_000 }, (_, n) => n).filter(
-    (n) => seen.find(messageOf(1, n), 30) !== undefined,
-  );
+  const own = Array.from({ length: 20_000 }, (_, n) => n).filter((n) => seen.find(messageOf(1, n), 30) !== undefined);
   expect(own.length).toBeGreaterThan(100);
   expect(own.length).toBeLessThanOrEqual(200);
   expect(own.at(-1)).toBe(19_999);
@@ -141,10 +139,7 @@ test('messages of a deleted application are forgotten', () => {
   const seen = new SeenMessages();
   for (const application of [1, 2]) seen.add(messageOf(application, 1), 0, new Batch());
   seen.forget(1);
-  expect([1, 2].map((application) => seen.find(messageOf(application, 1), 1) !== undefined)).toEqual([
-    false,
-    true,
-  ]);
+  expect([1, 2].map((application) => seen.find(messageOf(application, 1), 1) !== undefined)).toEqual([false, true]);
 });
 
 test('messages of a failed batch are forgotten', async () => {

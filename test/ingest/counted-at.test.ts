@@ -12,20 +12,9 @@ describe('a report is counted', () => {
   const retention = { minutesMs: 48 * hour, hoursMs: 90 * 24 * hour, daysMs: 1826 * 24 * hour };
   test.each([
     { what: 'in the minute of its time', time: noon - 90_001, width: minute, start: noon - 120_000 },
-    {
-      what: 'now, with its own time, if that is a little ahead',
-      time: noon + 300_000,
-      width: minute,
-      start: noon,
-    },
+    { what: 'now, with its own time, if that is a little ahead', time: noon + 300_000, width: minute, start: noon },
     { what: 'now if its time is in the future', time: noon + 300_001, at: noon, width: minute, start: noon },
-    {
-      what: 'now if its time is far in the future',
-      time: 253_402_300_799_000,
-      at: noon,
-      width: minute,
-      start: noon,
-    },
+    { what: 'now if its time is far in the future', time: 253_402_300_799_000, at: noon, width: minute, start: noon },
     {
       what: 'in its minute within the retention of minutes',
       time: noon - 48 * hour,
@@ -33,12 +22,7 @@ describe('a report is counted', () => {
       start: noon - 48 * hour,
     },
     { what: 'in its hour after that', time: noon - 48 * hour - 1, width: hours, start: noon - 49 * hour },
-    {
-      what: 'in its day after that',
-      time: noon - 91 * 24 * hour,
-      width: day,
-      start: noon - 91.5 * 24 * hour,
-    },
+    { what: 'in its day after that', time: noon - 91 * 24 * hour, width: day, start: noon - 91.5 * 24 * hour },
     {
       what: 'in its day within the retention of days',
       time: noon - 1826.5 * 24 * hour,

@@ -22,10 +22,7 @@ export async function openShop(
 }
 
 export async function post(service: LocalService, path: string, body: string, key?: string): Promise<number> {
-  const headers = {
-    'content-type': 'application/json',
-    ...(key === undefined ? {} : { 'idempotency-key': key }),
-  };
+  const headers = { 'content-type': 'application/json', ...(key === undefined ? {} : { 'idempotency-key': key }) };
   const answer = await fetch(`http://${service.http}${path}`, { method: 'POST', headers, body });
   await answer.arrayBuffer();
   return answer.status;
@@ -57,10 +54,7 @@ export async function checks(service: LocalService, { application }: Shop): Prom
 }
 
 /** Number of ledger notes by code. */
-export async function notes(
-  service: LocalService,
-  { access, application }: Shop,
-): Promise<Record<string, number>> {
+export async function notes(service: LocalService, { access, application }: Shop): Promise<Record<string, number>> {
   const { entries } = await readLedger(service.http, access, application);
   const noted = entries.filter(({ outcome }) => outcome === 'noted');
   return Object.fromEntries(noted.map(({ code, count }) => [code, count]));

@@ -39,20 +39,17 @@ describe('a usage report', () => {
     ['milliseconds', inMs],
     ['milliseconds, written finer', inMs.replace('Z', '0000Z')],
     ['whole seconds', time.replace('.125250', '')],
-  ])(
-    'with a time in %s counts each time, because twenty processes of a host report alike',
-    async (_, time) => {
-      const shop = await openShop(service);
-      const alike = Array.from({ length: 20 }, () => report(shop, { time, instanceName: undefined }));
-      const answers = await Promise.all(alike.map((body) => post(service, '/api/usage/stats', body)));
-      expect(new Set(answers)).toEqual(new Set([200]));
-      expect(await checks(service, shop)).toBe(20);
-      await expect.poll(() => notes(service, shop)).toEqual({ possible_repeat: 19 });
-      for (const body of alike) await post(service, '/api/usage/stats', body, 'the same');
-      expect(await checks(service, shop)).toBe(21);
-      await expect.poll(() => notes(service, shop)).toEqual({ possible_repeat: 19, repeated: 19 });
-    },
-  );
+  ])('with a time in %s counts each time, because twenty processes of a host report alike', async (_, time) => {
+    const shop = await openShop(service);
+    const alike = Array.from({ length: 20 }, () => report(shop, { time, instanceName: undefined }));
+    const answers = await Promise.all(alike.map((body) => post(service, '/api/usage/stats', body)));
+    expect(new Set(answers)).toEqual(new Set([200]));
+    expect(await checks(service, shop)).toBe(20);
+    await expect.poll(() => notes(service, shop)).toEqual({ possible_repeat: 19 });
+    for (const body of alike) await post(service, '/api/usage/stats', body, 'the same');
+    expect(await checks(service, shop)).toBe(21);
+    await expect.poll(() => notes(service, shop)).toEqual({ possible_repeat: 19, repeated: 19 });
+  });
 
   test('without a process start time counts once', async () => {
     const shop = await openShop(service);
@@ -155,9 +152,7 @@ describe('an Idempotency-Key', () => {
   test('is independent for each route', async () => {
     const shop = await openShop(service);
     expect(await post(service, '/api/usage/stats', report(shop), 'a')).toBe(200);
-    expect(
-      await post(service, '/api/metrics', report(shop, { stats: [{ metric: 'm', value: 1 }] }), 'a'),
-    ).toBe(200);
+    expect(await post(service, '/api/metrics', report(shop, { stats: [{ metric: 'm', value: 1 }] }), 'a')).toBe(200);
     expect(await post(service, '/api/frontend/telemetry', packet(shop), 'a')).toBe(202);
     expect(await checks(service, shop)).toBe(2);
     const path = `/api/v2/applications/${shop.application}/measurements?environment=Production`;

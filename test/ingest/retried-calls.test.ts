@@ -29,14 +29,9 @@ describe('a call marked as a retry', () => {
     const shop = await openShop(service);
     const message = messageOf('Usage.FeatureStat', JSON.parse(report(shop, { time: inMs })));
     for (const attempts of ['1', '2']) {
-      const outcome = await callByWeb(
-        `http://${service.http}`,
-        registry.getService('Usage.Usage')!,
-        message,
-        {
-          headers: retry(attempts),
-        },
-      );
+      const outcome = await callByWeb(`http://${service.http}`, registry.getService('Usage.Usage')!, message, {
+        headers: retry(attempts),
+      });
       expect(outcome.status).toBe('OK');
     }
     expect(await checks(service, shop)).toBe(1);

@@ -72,8 +72,7 @@ test('an application in debt for the entries of a report has its next one refuse
   const application = await createApplication(service.http, access, { name: 'slow', rate: 1, burst: 100 });
   const slow = (await createKey(service.http, access, application, 'Backend')).key;
   const stats = Array.from({ length: 20_000 }, (_, at) => ({ feature: `f${at}` }));
-  const body = () =>
-    JSON.stringify({ appKey: slow, environment: 'Production', time: new Date().toISOString(), stats });
+  const body = () => JSON.stringify({ appKey: slow, environment: 'Production', time: new Date().toISOString(), stats });
   expect(await report(body())).toMatchObject({ status: 200 });
   expect(await report(body())).toMatchObject({ status: 429, code: 'rate_limited' });
 });

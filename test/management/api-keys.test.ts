@@ -33,14 +33,9 @@ describe('an API key', () => {
       warnings: [],
       createdAt: new Date(clock.now()).toISOString(),
     });
-    expect(headers).toMatchObject({
-      location: `/api/v2${path}/${json.clientId}`,
-      'cache-control': 'no-store',
-    });
+    expect(headers).toMatchObject({ location: `/api/v2${path}/${json.clientId}`, 'cache-control': 'no-store' });
     expect(text).not.toContain('hash');
-    expect(verifyClient(directory, json.clientId, json.clientSecret, clock.now())).toMatchObject({
-      role: 'User',
-    });
+    expect(verifyClient(directory, json.clientId, json.clientSecret, clock.now())).toMatchObject({ role: 'User' });
     expect((await as(ada, 'POST', path, { name: 'CD', role: 'Admin' })).json.role).toBe('Admin');
   });
 
@@ -149,14 +144,10 @@ describe('an API key', () => {
     const { as, ada, path, clock, directory } = await open();
     const made = (await as(ada, 'POST', path, { name: 'CI' })).json;
     const rotated = await as(ada, 'POST', `${path}/${made.clientId}/secret`);
-    expect(rotated).toMatchObject({
-      status: 200,
-      json: { clientSecret: expect.stringMatching(/^fm_secret_/) },
-    });
+    expect(rotated).toMatchObject({ status: 200, json: { clientSecret: expect.stringMatching(/^fm_secret_/) } });
     const until = clock.now() + dayMs;
     expect(rotated.json.previousSecretUntil).toBe(new Date(until).toISOString());
-    const accepted = (secret: string) =>
-      verifyClient(directory, made.clientId, secret, clock.now()) !== undefined;
+    const accepted = (secret: string) => verifyClient(directory, made.clientId, secret, clock.now()) !== undefined;
     const both = () => [made, rotated.json].map(({ clientSecret }) => accepted(clientSecret));
     expect(both()).toEqual([true, true]);
     clock.advance(dayMs);
@@ -167,9 +158,7 @@ describe('an API key', () => {
 
   test('has public keys in place of a secret, and they are replaced', async () => {
     const { as, ada, path, directory } = await open();
-    const [first, second] = [1, 2].map(() =>
-      generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' }),
-    );
+    const [first, second] = [1, 2].map(() => generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' }));
     const made = await as(ada, 'POST', path, { name: 'CI', publicKeys: [{ ...first, kid: 'a' }] });
     expect(made).toMatchObject({
       status: 201,

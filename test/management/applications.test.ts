@@ -68,9 +68,7 @@ describe('creating an application', () => {
     const { call } = await openManageFixture();
     expect(await call('POST', '/applications', { name: 'x'.repeat(70_000) })).toMatchObject({ status: 413 });
     const environments = Array.from({ length: 51 }, (_, at) => `e${at}`);
-    expect(await call('POST', '/applications', { name: 'a', environments })).toMatchObject(
-      refusal(403, 'plan_limit'),
-    );
+    expect(await call('POST', '/applications', { name: 'a', environments })).toMatchObject(refusal(403, 'plan_limit'));
   });
 });
 
@@ -127,8 +125,7 @@ describe('the list of applications', () => {
   test('has pages without gaps or repetitions while applications are created and deleted', async () => {
     const { call, application } = await openManageFixture();
     const made = [application.id];
-    for (const name of ['b', 'c', 'd', 'e'])
-      made.push((await call('POST', '/applications', { name })).json.id);
+    for (const name of ['b', 'c', 'd', 'e']) made.push((await call('POST', '/applications', { name })).json.id);
     const seen: string[] = [];
     let cursor = '';
     for (let page = 0; cursor !== null; page++) {
@@ -146,20 +143,13 @@ describe('the list of applications', () => {
     expect((await call('GET', '/applications?limit=1')).json).toMatchObject({ nextCursor: null });
   });
 
-  test.each([
-    'limit=0',
-    'limit=201',
-    'limit=x',
-    'limit=-1',
-    'limit=1.5',
-    'limit=',
-    'cursor=x',
-    'cursor=',
-    'limit=%zz',
-  ])('refuses ?%s', async (query) => {
-    const { call } = await openManageFixture();
-    expect(await call('GET', `/applications?${query}`)).toMatchObject(refusal(400, 'invalid_query'));
-  });
+  test.each(['limit=0', 'limit=201', 'limit=x', 'limit=-1', 'limit=1.5', 'limit=', 'cursor=x', 'cursor=', 'limit=%zz'])(
+    'refuses ?%s',
+    async (query) => {
+      const { call } = await openManageFixture();
+      expect(await call('GET', `/applications?${query}`)).toMatchObject(refusal(400, 'invalid_query'));
+    },
+  );
 });
 
 test('lists contain only resources of teams of the caller', async () => {

@@ -43,9 +43,7 @@ test('an Admin reads only the entries of their own teams, and a User none', asyn
 test('only Admins of the first team see failed sign-ins to unknown accounts', async () => {
   const { call, tokens, directory } = await openManageFixture();
   const nothing = { type: 'user', id: '', name: '' };
-  await directory
-    .under({ address: '192.0.2.7' })
-    .change((draft) => draft.note('sign-in.failed', null, nothing));
+  await directory.under({ address: '192.0.2.7' }).change((draft) => draft.note('sign-in.failed', null, nothing));
   await directory.change((draft) => draft.note('signing-key.rotated', null, nothing));
   const seen = async (token: string) =>
     ((await call('GET', '/audit', undefined, token)).json.items as Entry[])
@@ -90,8 +88,7 @@ test('a page over thousands of entries is read with pauses for other requests', 
   const target = { type: 'team', id: 'x', name: 'x' };
   const foreign = { at: clock.now(), actor, action: 'team.changed', teamId: 'another', target };
   store.lmdb.transactionSync(() => {
-    for (let number = 1000; number < 12_000; number += 1)
-      store.audit.putSync(auditKey(number), { ...foreign, number });
+    for (let number = 1000; number < 12_000; number += 1) store.audit.putSync(auditKey(number), { ...foreign, number });
   });
   let turns = 0;
   const count = () => {

@@ -29,14 +29,7 @@ test('a scan is shown with each feature, with owners and links', async () => {
     declared: false,
     owners: [{ type: 'text', id: null, name: '@shop/web' }],
     ownersFrom: 'codeowners',
-    code: [
-      {
-        ...shown,
-        count: 1,
-        missingSince: null,
-        references: [{ ...place('src/a b#.ts', 7, '@shop/web'), url }],
-      },
-    ],
+    code: [{ ...shown, count: 1, missingSince: null, references: [{ ...place('src/a b#.ts', 7, '@shop/web'), url }] }],
   });
   expect((await ask('GET', '/features')).json.items).toMatchObject([{ ownersFrom: 'codeowners' }]);
   expect((await ask('DELETE', '/code-scans/shop%2Fweb')).status).toBe(204);
@@ -50,29 +43,21 @@ test('declared owners take precedence, and e-mail addresses of members become me
   });
   await ask('POST', '/features', { name: 'a' });
   const owners = ['Ada@shop.example', 'b@x.example'];
-  await ask(
-    'PUT',
-    '/code-scans/web',
-    scanOf({ a: [place('x', 1, ...owners), place('y', 2, 'b@x.example')] }),
-  );
+  await ask('PUT', '/code-scans/web', scanOf({ a: [place('x', 1, ...owners), place('y', 2, 'b@x.example')] }));
   expect((await ask('GET', '/features/a')).json.owners).toEqual([
     { type: 'text', id: null, name: 'b@x.example' },
     { type: 'user', id: ada.id, name: 'Ada' },
   ]);
   const declared = [{ type: 'text', id: null, name: 'QA' }];
   await ask('PATCH', '/features/a', { owners: declared });
-  expect((await ask('GET', '/features/a')).json).toMatchObject({
-    owners: declared,
-    ownersFrom: 'declaration',
-  });
+  expect((await ask('GET', '/features/a')).json).toMatchObject({ owners: declared, ownersFrom: 'declaration' });
   expect((await ask('GET', '/features?owner=b@x.example')).json.items).toEqual([]);
 });
 
 test('a feature that the code no longer names is missing since the first scan without it', async () => {
   const { ask, clock } = await openRegistry();
   await ask('POST', '/features', { name: 'a' });
-  const put = (features: Record<string, readonly object[]>) =>
-    ask('PUT', '/code-scans/web', scanOf(features));
+  const put = (features: Record<string, readonly object[]>) => ask('PUT', '/code-scans/web', scanOf(features));
   const missing = async () => (await ask('GET', '/features/a')).json.code[0].missingSince;
   await put({ a: [place('x', 1)] });
   expect(await missing()).toBeNull();
@@ -88,8 +73,7 @@ test('a feature that the code no longer names is missing since the first scan wi
 
 test('there are at most 20 repositories, and the scan of one can be replaced', async () => {
   const { ask } = await openRegistry();
-  for (let at = 0; at < 20; at += 1)
-    expect((await ask('PUT', `/code-scans/r${at}`, scanOf({}))).status).toBe(200);
+  for (let at = 0; at < 20; at += 1) expect((await ask('PUT', `/code-scans/r${at}`, scanOf({}))).status).toBe(200);
   expect(await ask('PUT', '/code-scans/more', scanOf({}))).toMatchObject(refusal(409, 'conflict'));
   expect((await ask('PUT', '/code-scans/r3', scanOf({ a: [] }))).json.features).toBe(1);
 });

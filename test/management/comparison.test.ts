@@ -16,10 +16,7 @@ let access: string;
 let application: string;
 beforeAll(async () => {
   access = await token(service.http, service.credentials);
-  application = await createApplication(service.http, access, {
-    name: 'shop',
-    acceptClientIdentities: true,
-  });
+  application = await createApplication(service.http, access, { name: 'shop', acceptClientIdentities: true });
   const { key: frontend } = await createKey(service.http, access, application, 'Frontend');
   const { key: backend } = await createKey(service.http, access, application, 'Backend');
   await fill(frontend, backend);
@@ -40,10 +37,7 @@ const people = 220;
 async function fill(frontend: string, backend: string): Promise<void> {
   for (let day = 0; day < days; day++) {
     const luck = 1 + 0.1 * Math.sin(day);
-    const of = (checks: number, share: number): [number, number] => [
-      checks,
-      Math.round(checks * share * luck),
-    ];
+    const of = (checks: number, share: number): [number, number] => [checks, Math.round(checks * share * luck)];
     await report(backend, clock.now() - day * dayMs, {
       better: { off: of(1000, 0.2), on: of(1100 + day, 0.6) },
       same: { off: of(1000, 0.2), on: of(1100 + day, 0.2), rare: of(10, 0.2) },
@@ -89,28 +83,20 @@ async function send(path: string, body: unknown): Promise<number> {
 async function compare(feature: string, query: Record<string, string> = {}): Promise<Comparison> {
   const parameters = new URLSearchParams({ environment: 'Production', ...query });
   const path = `/api/v2/applications/${application}/features/${feature}/comparison?${parameters}`;
-  const response = await fetch(`http://${service.http}${path}`, {
-    headers: { authorization: `Bearer ${access}` },
-  });
+  const response = await fetch(`http://${service.http}${path}`, { headers: { authorization: `Bearer ${access}` } });
   const answer = await read(response);
   expect(departures(operation, answer)).toEqual([]);
   return JSON.parse(answer.text);
 }
 
-const variantIn = ({ variants }: Comparison, name: string) =>
-  variants.find(({ variant }) => variant === name)!;
+const variantIn = ({ variants }: Comparison, name: string) => variants.find(({ variant }) => variant === name)!;
 
 const text = (at: number) => new Date(at).toISOString().slice(0, 10);
 
 describe('a comparison', () => {
   it('finds an effect and its size, and omits the day that is not over', async () => {
     const comparison = await compare('better', { base: 'off' });
-    expect(comparison).toMatchObject({
-      feature: 'better',
-      event: 'used',
-      base: 'off',
-      outcome: 'difference',
-    });
+    expect(comparison).toMatchObject({ feature: 'better', event: 'used', base: 'off', outcome: 'difference' });
     expect([comparison.from, comparison.to, comparison.days]).toEqual([
       text(clock.now() - days * dayMs),
       text(clock.now() - dayMs),
@@ -131,9 +117,7 @@ describe('a comparison', () => {
   it('reports that there is no clear difference, and omits a variant with too few users', async () => {
     const comparison = await compare('same');
     expect(comparison).toMatchObject({ base: 'off', outcome: 'no_clear_difference' });
-    expect(comparison.why).toMatch(
-      /^Inconclusive: anything from no difference to \d+\.\d percentage points\.$/,
-    );
+    expect(comparison.why).toMatch(/^Inconclusive: anything from no difference to \d+\.\d percentage points\.$/);
     expect(variantIn(comparison, 'rare')).toMatchObject({ users: 0, difference: null, interval: null });
   });
 
@@ -147,12 +131,7 @@ describe('a comparison', () => {
 
   it.each<[string, string, Record<string, string>, RegExp]>([
     ['one variant only', 'alone', {}, /^Only on was served on these days\.$/],
-    [
-      'too few days',
-      'young',
-      {},
-      /^(on|off) and (on|off) were both served on 3 whole UTC days; .* at least 7/,
-    ],
+    ['too few days', 'young', {}, /^(on|off) and (on|off) were both served on 3 whole UTC days; .* at least 7/],
     ['too few events', 'better', { event: 'viewed' }, /has 0 events on these days; .* at least 5\.$/],
     ['a base with hardly any users', 'same', { base: 'rare' }, /^rare has 0 users on these days; .* 100\.$/],
   ])('with %s reports what is missing', async (_, feature, query, why) => {
@@ -172,11 +151,7 @@ describe('a comparison', () => {
     const from = new Date(yesterday - 2 * dayMs + 5 * 3_600_000).toISOString();
     const to = new Date(yesterday - 3_600_000).toISOString();
     const comparison = await compare('better', { from, to });
-    expect(comparison).toMatchObject({
-      from: text(yesterday - 2 * dayMs),
-      to: text(yesterday - dayMs),
-      days: 2,
-    });
+    expect(comparison).toMatchObject({ from: text(yesterday - 2 * dayMs), to: text(yesterday - dayMs), days: 2 });
     expect(variantIn(comparison, 'off').checks).toBe(2000);
   });
 
@@ -198,10 +173,7 @@ describe('a comparison', () => {
       p: 1,
       mismatch: false,
     });
-    expect((await compare('same')).sampleRatio).toMatchObject({
-      observed: { on: 0.75, off: 0.25 },
-      mismatch: true,
-    });
+    expect((await compare('same')).sampleRatio).toMatchObject({ observed: { on: 0.75, off: 0.25 }, mismatch: true });
   });
 
   it.each<[string, string, number, string]>([

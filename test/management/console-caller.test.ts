@@ -8,11 +8,7 @@ import { openPeopleFixture, type PeopleFixture, type Person } from './people.ts'
 async function signIn({ accountStore, settings, clock, sendTo }: PeopleFixture, { user }: Person) {
   const browser = { id: 'x'.repeat(43), mark: 'y'.repeat(43) };
   const { key, cookie } = await accountStore.change((draft) => {
-    const given = {
-      browser,
-      authentication: { factors: ['password'], userAgent: '' },
-      now: clock.now(),
-    } as const;
+    const given = { browser, authentication: { factors: ['password'], userAgent: '' }, now: clock.now() } as const;
     const { key, authTime } = startSignIn(draft, user, given);
     const granted = { userId: user.id, signIn: key, scope: 'openid flagmeter', authTime };
     return beginConsoleSession(settings, draft, granted);

@@ -5,8 +5,7 @@ import { openManageFixture } from './fixture.ts';
 async function open() {
   const fixture = await openManageFixture();
   const path = `/applications/${fixture.application.id}/environments`;
-  const names = async () =>
-    (await fixture.call('GET', path)).json.items.map(({ name }: { name: string }) => name);
+  const names = async () => (await fixture.call('GET', path)).json.items.map(({ name }: { name: string }) => name);
   return { ...fixture, path, names };
 }
 

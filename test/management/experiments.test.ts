@@ -15,10 +15,7 @@ let access: string;
 let base: string;
 beforeAll(async () => {
   access = await token(service.http, service.credentials);
-  const application = await createApplication(service.http, access, {
-    name: 'shop',
-    acceptClientIdentities: true,
-  });
+  const application = await createApplication(service.http, access, { name: 'shop', acceptClientIdentities: true });
   base = `/api/v2/applications/${application}`;
   const { key: frontend } = await createKey(service.http, access, application, 'Frontend');
   const { key: backend } = await createKey(service.http, access, application, 'Backend');
@@ -73,8 +70,7 @@ const plan = {
 };
 
 const make = (more: object) => ask('POST', '/experiments', 201, { ...plan, ...more }) as Promise<Experiment>;
-const resultOf = ({ id }: Experiment) =>
-  ask('GET', `/experiments/${id}/result`, 200) as Promise<ExperimentResult>;
+const resultOf = ({ id }: Experiment) => ask('GET', `/experiments/${id}/result`, 200) as Promise<ExperimentResult>;
 
 describe('an experiment', () => {
   it('has no outcome while it runs, with intervals and its progress', async () => {
@@ -106,24 +102,20 @@ describe('an experiment', () => {
 
   it('of a number of users shows the part that is reached', async () => {
     const made = await make({ startAt: at(-14), users: 4000 });
-    const [listed] = (
-      (await ask('GET', '/experiments?state=running', 200)) as { items: Experiment[] }
-    ).items.filter(({ id }) => id === made.id);
+    const [listed] = ((await ask('GET', '/experiments?state=running', 200)) as { items: Experiment[] }).items.filter(
+      ({ id }) => id === made.id,
+    );
     expect(listed!.progress).toMatchObject({ users: 300, days: null });
     expect(listed!.progress.text).toBe('day 15, 7% of 4,000 users per variant');
   });
 
   it('that has started keeps its plan, and one that has not can be changed', async () => {
     const running = await make({ startAt: at(-3), endAt: at(7) });
-    expect(await ask('PATCH', `/experiments/${running.id}`, 409, { endAt: at(8) })).toMatchObject({
-      code: 'conflict',
-    });
+    expect(await ask('PATCH', `/experiments/${running.id}`, 409, { endAt: at(8) })).toMatchObject({ code: 'conflict' });
     expect(await ask('PATCH', `/experiments/${running.id}`, 200, { name: 'B' })).toMatchObject({ name: 'B' });
     const planned = await make({ startAt: at(3), endAt: at(17) });
     expect(planned).toMatchObject({ state: 'planned', progress: { day: 0 } });
-    expect(await ask('PATCH', `/experiments/${planned.id}`, 200, { endAt: at(24) })).toMatchObject({
-      endAt: at(24),
-    });
+    expect(await ask('PATCH', `/experiments/${planned.id}`, 200, { endAt: at(24) })).toMatchObject({ endAt: at(24) });
     expect(await ask('PATCH', `/experiments/${planned.id}`, 409, { stop: 'Never mind' })).toMatchObject({
       code: 'conflict',
     });
@@ -133,30 +125,19 @@ describe('an experiment', () => {
 
   it('that is stopped early keeps its result and the reason', async () => {
     const made = await make({ startAt: at(-10), endAt: at(4), metric: 'orders' });
-    const stopped = (await ask('PATCH', `/experiments/${made.id}`, 200, {
-      stop: 'Too many errors',
-    })) as Experiment;
+    const stopped = (await ask('PATCH', `/experiments/${made.id}`, 200, { stop: 'Too many errors' })) as Experiment;
     expect(stopped).toMatchObject({ state: 'stopped', stopped: 'Too many errors' });
     const result = await resultOf(made);
-    expect(result).toMatchObject({
-      frozen: true,
-      method: 'always_valid',
-      outcome: expect.not.stringMatching('open'),
-    });
+    expect(result).toMatchObject({ frozen: true, method: 'always_valid', outcome: expect.not.stringMatching('open') });
     await ask('PATCH', `/experiments/${made.id}`, 409, { stop: 'Again' });
   });
 
   it('is not stopped by a change that is refused, and not changed by a refused stop', async () => {
     const running = await make({ startAt: at(-10), endAt: at(4) });
     const path = `/experiments/${running.id}`;
-    expect(await ask('PATCH', path, 409, { stop: 'Errors', endAt: at(9) })).toMatchObject({
-      code: 'conflict',
-    });
+    expect(await ask('PATCH', path, 409, { stop: 'Errors', endAt: at(9) })).toMatchObject({ code: 'conflict' });
     expect(await ask('GET', path, 200)).toMatchObject({ state: 'running', stopped: null });
-    expect(await ask('PATCH', path, 200, { stop: 'Errors', name: 'C' })).toMatchObject({
-      state: 'stopped',
-      name: 'C',
-    });
+    expect(await ask('PATCH', path, 200, { stop: 'Errors', name: 'C' })).toMatchObject({ state: 'stopped', name: 'C' });
     expect(await ask('PATCH', path, 409, { stop: 'Again', name: 'D' })).toMatchObject({ code: 'conflict' });
     expect(await ask('GET', path, 200)).toMatchObject({ name: 'C' });
   });
@@ -179,8 +160,6 @@ describe('an experiment', () => {
     expect(power.rate).toBeCloseTo(0.37, 1);
     expect(power.points[0]![0]).toBe(7);
     expect(power.text).toMatch(/^A difference of [\d.]+ percentage points is (not )?detectable /);
-    expect(await ask('GET', '/features/none/power?environment=Production', 200)).toMatchObject({
-      points: [],
-    });
+    expect(await ask('GET', '/features/none/power?environment=Production', 200)).toMatchObject({ points: [] });
   });
 });

@@ -3,19 +3,11 @@ import { openRegistry } from './registry.ts';
 
 const textOf = (at: number) => new Date(at).toISOString();
 
-const unsaid = {
-  archived: false,
-  archivedAt: null,
-  permanent: false,
-  snoozedUntil: null,
-  split: null,
-  rollout: null,
-};
+const unsaid = { archived: false, archivedAt: null, permanent: false, snoozedUntil: null, split: null, rollout: null };
 
 const step = (at: string, split: object = { on: 1, off: 1 }) => ({ at, split });
 
-const weights = (count: number) =>
-  Object.fromEntries(Array.from({ length: count }, (_, at) => [`v${at}`, 1]));
+const weights = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`v${at}`, 1]));
 
 test.each<[unknown, string, string?]>([
   [{ name: 'b' }, 'invalid_body'],
@@ -41,10 +33,7 @@ test.each<[unknown, string, string?]>([
 test.each<[object, object]>([
   [{ permanent: true }, { permanent: true }],
   [{ snoozedUntil: '2026-05-01T02:00:00.5+02:00' }, { snoozedUntil: '2026-05-01T00:00:00.500Z' }],
-  [
-    { split: { on: 0.5, off: 3, ['__proto__']: 1 } },
-    { split: JSON.parse('{"on":0.5,"off":3,"__proto__":1}') },
-  ],
+  [{ split: { on: 0.5, off: 3, ['__proto__']: 1 } }, { split: JSON.parse('{"on":0.5,"off":3,"__proto__":1}') }],
   [{ split: weights(64) }, { split: weights(64) }],
   [
     { rollout: [step('2026-05-01T02:00:00+02:00', { on: 1, off: 9 }), step('2026-05-08T00:00:00Z')] },
@@ -55,23 +44,16 @@ test.each<[object, object]>([
   expect((await ask('PATCH', '/features/a', {})).status).toBe(404);
   await ask('POST', '/features', { name: 'a' });
   const sent = JSON.parse(JSON.stringify(patch));
-  expect((await ask('PATCH', '/features/a', sent)).json).toEqual(
-    expect.objectContaining({ ...unsaid, ...shown }),
-  );
-  expect((await ask('GET', '/features')).json.items).toEqual([
-    expect.objectContaining({ ...unsaid, ...shown }),
-  ]);
-  const undone = Object.fromEntries(
-    Object.keys(patch).map((field) => [field, field === 'permanent' ? false : null]),
-  );
+  expect((await ask('PATCH', '/features/a', sent)).json).toEqual(expect.objectContaining({ ...unsaid, ...shown }));
+  expect((await ask('GET', '/features')).json.items).toEqual([expect.objectContaining({ ...unsaid, ...shown })]);
+  const undone = Object.fromEntries(Object.keys(patch).map((field) => [field, field === 'permanent' ? false : null]));
   expect((await ask('PATCH', '/features/a', undone)).json).toMatchObject(unsaid);
 });
 
 test('archivedAt is the time of the first archiving until the feature is unarchived', async () => {
   const { ask, clock } = await openRegistry();
   await ask('POST', '/features', { name: 'a' });
-  const change = async (archived: boolean) =>
-    (await ask('PATCH', '/features/a', { archived })).json.archivedAt;
+  const change = async (archived: boolean) => (await ask('PATCH', '/features/a', { archived })).json.archivedAt;
   const first = textOf(clock.now());
   expect(await change(true)).toBe(first);
   clock.advance(1000);
@@ -90,10 +72,7 @@ test('a declaration by an earlier release has the defaults of newer settings', a
   const shown = { name: 'old', description: 'From before', ...unsaid, archived: true };
   expect((await ask('GET', '/features')).json.items).toMatchObject([shown]);
   expect((await ask('GET', '/features/old')).json).toMatchObject(shown);
-  expect((await ask('PATCH', '/features/old', { permanent: true })).json).toMatchObject({
-    ...shown,
-    permanent: true,
-  });
+  expect((await ask('PATCH', '/features/old', { permanent: true })).json).toMatchObject({ ...shown, permanent: true });
 });
 
 test('an undeclared name is reported with the most similar declared one', async () => {

@@ -21,9 +21,7 @@ const alone = { code: [], notes: [], environments: [], nearest: null };
 /** The audit log since the creation of the application. */
 function audit({ store }: Registry): [string, string][] {
   const entries = [...store.audit.getRange().map(({ value }) => value)];
-  return entries
-    .filter(({ target }) => target.type === 'feature')
-    .map(({ action, target }) => [action, target.name]);
+  return entries.filter(({ target }) => target.type === 'feature').map(({ action, target }) => [action, target.name]);
 }
 
 test('a feature is declared, changed and removed', async () => {
@@ -115,12 +113,7 @@ test('changing an undeclared feature declares it, and deleting the declaration k
   see({ f: { checkout: checked } });
   clock.advance(1000);
   const { status, json } = await ask('PATCH', '/features/checkout', { archived: true });
-  expect([status, json.declared, json.archived, json.createdAt]).toEqual([
-    200,
-    true,
-    true,
-    textOf(clock.now()),
-  ]);
+  expect([status, json.declared, json.archived, json.createdAt]).toEqual([200, true, true, textOf(clock.now())]);
   expect(json.firstSeenAt).not.toBeNull();
   expect((await ask('DELETE', '/features/checkout')).status).toBe(204);
   expect((await ask('GET', '/features/checkout')).json).toMatchObject({ declared: false, archived: false });
@@ -160,16 +153,13 @@ test.each([
   expect(await names(`/features${query}`)).toEqual(expected);
 });
 
-test.each([
-  'archived=yes',
-  'stale=',
-  'limit=0',
-  'cursor=x',
-  `cursor=${Buffer.from('before:x').toString('base64url')}`,
-])('refuses ?%s', async (query) => {
-  const { ask } = await openRegistry();
-  expect(await ask('GET', `/features?${query}`)).toMatchObject(refusal(400, 'invalid_query'));
-});
+test.each(['archived=yes', 'stale=', 'limit=0', 'cursor=x', `cursor=${Buffer.from('before:x').toString('base64url')}`])(
+  'refuses ?%s',
+  async (query) => {
+    const { ask } = await openRegistry();
+    expect(await ask('GET', `/features?${query}`)).toMatchObject(refusal(400, 'invalid_query'));
+  },
+);
 
 test('pages of features have no gaps or repetitions while features are created and deleted', async () => {
   const { ask, see, names } = await openRegistry();
@@ -249,12 +239,12 @@ test('a change applies only to the version that its caller has read, and packets
   const first = await ask('PATCH', '/features/checkout', { archived: true }, match(seen.headers['etag']));
   expect(first.status).toBe(200);
   expect(first.json.lastSeenAt).not.toBe(seen.json.lastSeenAt);
-  expect(
-    await ask('PATCH', '/features/checkout', { archived: false }, match(seen.headers['etag'])),
-  ).toMatchObject(refusal(412, 'precondition_failed'));
-  expect(
-    (await ask('PATCH', '/features/checkout', { archived: false }, match(first.headers['etag']))).status,
-  ).toBe(200);
+  expect(await ask('PATCH', '/features/checkout', { archived: false }, match(seen.headers['etag']))).toMatchObject(
+    refusal(412, 'precondition_failed'),
+  );
+  expect((await ask('PATCH', '/features/checkout', { archived: false }, match(first.headers['etag']))).status).toBe(
+    200,
+  );
   const made = await ask('POST', '/features', { name: 'other' });
   expect((await ask('PATCH', '/features/other', {}, match(made.headers['etag']))).status).toBe(200);
 });

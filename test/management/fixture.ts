@@ -59,11 +59,7 @@ export function callerDeps({ settings, directory }: AuthFixture, rate = 0) {
 export async function openManageFixture(rate = 0, plans: 'fixed' | 'open' = 'open'): Promise<ManageFixture> {
   const fixture = await openAuthFixture();
   const { settings, directory, team, addClient } = fixture;
-  const parts = {
-    ...callerDeps(fixture, rate),
-    accountStore: fixture.accountStore,
-    accounts: fixture.store,
-  };
+  const parts = { ...callerDeps(fixture, rate), accountStore: fixture.accountStore, accounts: fixture.store };
   const hashed: string[] = [];
   const passwords: PasswordPool = {
     checkRoom: () => {},

@@ -1,14 +1,7 @@
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import { finishExperiment, planExperiment, stopExperiment } from '../../src/accounts/experiments.ts';
-import {
-  doneMs,
-  healthKinds,
-  healthRules,
-  refusing,
-  severities,
-  silentMs,
-} from '../../src/contract/health.ts';
+import { doneMs, healthKinds, healthRules, refusing, severities, silentMs } from '../../src/contract/health.ts';
 import { exampleFigures } from '../../src/contract/shapes/experiment-figures.ts';
 import { type Health, maxSubjects } from '../../src/contract/shapes/health.ts';
 import type { Caller } from '../../src/management/access.ts';
@@ -27,10 +20,7 @@ async function openShop() {
   const access = () => token(service.http, service.credentials);
   const ask = async (method: string, path: string, status: number, body?: object) =>
     manage(service.http, await access(), method, path, status, body);
-  const id = await createApplication(service.http, await access(), {
-    name: 'shop',
-    acceptClientIdentities: true,
-  });
+  const id = await createApplication(service.http, await access(), { name: 'shop', acceptClientIdentities: true });
   const { key: frontend } = await createKey(service.http, await access(), id, 'Frontend');
   const backend = await createKey(service.http, await access(), id, 'Backend');
   const path = `/api/v2/applications/${id}`;
@@ -93,9 +83,7 @@ test('refusals count from the tenth, by sender, until an hour without refusals',
   const { health, send, id } = await openShop();
   await send({ checkout: { on: [1], off: [1] } });
   const refuse = (count: number) =>
-    Promise.all(
-      Array.from({ length: count }, () => send({ checkout: { on: [1] } }, { environment: 'Prod' })),
-    );
+    Promise.all(Array.from({ length: count }, () => send({ checkout: { on: [1] } }, { environment: 'Prod' })));
   await refuse(refusing.least - 1);
   clock.advance(20_000);
   expect(kindsOf(await health())).toEqual([]);
@@ -147,9 +135,7 @@ test('a split of users that is off is a warning, until the intended one is chang
   clock.advance(dayMs);
   const given = (person: number) => (person % 4 === 0 ? 'off' : 'on');
   const people = Array.from({ length: 200 }, (_, person) => person);
-  await Promise.all(
-    people.map((person) => send({ checkout: { [given(person)]: [1] } }, { u: `person-${person}` })),
-  );
+  await Promise.all(people.map((person) => send({ checkout: { [given(person)]: [1] } }, { u: `person-${person}` })));
   clock.advance(20_000);
   const item = (await health()).items.find(({ kind }) => kind === 'split_mismatch');
   expect(item).toMatchObject({ severity: 'warning', text: '1 split is off' });
@@ -201,12 +187,7 @@ test('refuses an unknown environment', async () => {
 const found = fc.record({ count: fc.nat(9), names: fc.constant([] as string[]) });
 const flags = {
   flags: fc.nat(99),
-  found: fc.record({
-    archived_but_asked: found,
-    flags_can_go: found,
-    split_mismatch: found,
-    undeclared: found,
-  }),
+  found: fc.record({ archived_but_asked: found, flags_can_go: found, split_mismatch: found, undeclared: found }),
 };
 const now = 100 * dayMs;
 const environment = fc.constantFrom('Production', 'Staging');
@@ -265,9 +246,7 @@ test('findings are ordered by severity, have positive counts and one item per ki
         expect(link).toMatch(/^\//);
       }
       if (each.leaked.length > 0) expect(status).toBe('urgent');
-      const lasts = each.data.environments.filter(
-        ({ name }) => each.only === undefined || name === each.only,
-      );
+      const lasts = each.data.environments.filter(({ name }) => each.only === undefined || name === each.only);
       if (lasts.every(({ lastReceivedAt }) => lastReceivedAt === null)) expect(status).not.toBe('ok');
     }),
   );

@@ -130,11 +130,7 @@ test('search finds keys by their first characters, and users of the team by name
   expect(key).toMatchObject({ type: 'key', application: { name: 'blog' } });
   expect(key!.link).toBe(`/settings/application?app=${blog.id}&key=${blog.backend.id}`);
   const email = 'grace@example.com';
-  await ask('POST', '/api/v2/users', 201, {
-    name: 'Grace Hopper',
-    email,
-    teams: [service.credentials.teamId],
-  });
+  await ask('POST', '/api/v2/users', 201, { name: 'Grace Hopper', email, teams: [service.credentials.teamId] });
   expect(await search('hopper')).toMatchObject([{ type: 'user', name: 'Grace Hopper', detail: email }]);
   expect(await search('grace@')).toMatchObject([{ type: 'user', name: 'Grace Hopper' }]);
 });

@@ -109,10 +109,7 @@ test('an attributed person counts as one unique user, however identified', async
     from: new Date(people.clock.now() - day),
     to: new Date(people.clock.now() + day),
     step: 'day',
-  })) as unknown as {
-    uniqueUsers: number;
-    features: { feature: string; checks: number; uniqueUsers: number }[];
-  };
+  })) as unknown as { uniqueUsers: number; features: { feature: string; checks: number; uniqueUsers: number }[] };
   expect(report.uniqueUsers).toBe(2);
   expect(report.features.map(({ feature, checks, uniqueUsers }) => [feature, checks, uniqueUsers])).toEqual([
     ['checkout', 5, 2],
@@ -137,20 +134,14 @@ test('exposures are listed until their retention ends', async () => {
 test('identities over the limit of an environment are counted without exposures', async () => {
   const people = await openPeople({ args: ['--max-identities', '2'] });
   for (const name of ['ann', 'bob', 'eve']) await people.check('checkout', { i: await people.mint(name) });
-  const sizes = await Promise.all(
-    ['ann', 'bob', 'eve'].map(async (name) => (await people.exposures(name)).length),
-  );
+  const sizes = await Promise.all(['ann', 'bob', 'eve'].map(async (name) => (await people.exposures(name)).length));
   expect(sizes).toEqual([1, 1, 0]);
   await people.service.stop();
 });
 
 test('a forgotten person is forgotten in all environments, from the next packet, and across a restart', async () => {
   let people = await openPeople();
-  const [older, newer, other] = [
-    await people.mint('ann/1'),
-    await people.mint('ann/1'),
-    await people.mint('bob'),
-  ];
+  const [older, newer, other] = [await people.mint('ann/1'), await people.mint('ann/1'), await people.mint('bob')];
   for (const environment of ['Production', 'Staging']) {
     for (const i of [older, newer, other]) await people.check('checkout', { i }, environment);
   }
@@ -219,15 +210,12 @@ test('members read exposures, Admins forget identities, and other teams are refu
   expect(forgotten).toEqual([`${application.id}/ann/1`]);
 });
 
-test.each(['.', '..', 'a/../b', '%2e%2e', 'ann'])(
-  'an identity %j can be forgotten by a query',
-  async (identity) => {
-    const people = await attach();
-    await people.call('PATCH', '', 200, { acceptClientIdentities: true });
-    for (const u of [identity, 'other']) expect(await people.check('checkout', { u })).toBe(202);
-    await people.call('DELETE', `/identities?identity=${encodeURIComponent(identity)}`, 204);
-    expect(await people.check('again', { u: 'other' })).toBe(202);
-    if (!identity.includes('..') && identity !== '.') expect(await people.exposures(identity)).toEqual([]);
-    expect(await people.exposures('other')).toHaveLength(2);
-  },
-);
+test.each(['.', '..', 'a/../b', '%2e%2e', 'ann'])('an identity %j can be forgotten by a query', async (identity) => {
+  const people = await attach();
+  await people.call('PATCH', '', 200, { acceptClientIdentities: true });
+  for (const u of [identity, 'other']) expect(await people.check('checkout', { u })).toBe(202);
+  await people.call('DELETE', `/identities?identity=${encodeURIComponent(identity)}`, 204);
+  expect(await people.check('again', { u: 'other' })).toBe(202);
+  if (!identity.includes('..') && identity !== '.') expect(await people.exposures(identity)).toEqual([]);
+  expect(await people.exposures('other')).toHaveLength(2);
+});

@@ -13,12 +13,7 @@ beforeAll(async () => {
 async function openShop(fields: Record<string, unknown> = {}) {
   const id = await createApplication(service.http, access, { name: 'shop', ...fields });
   const keyOf = (type: 'Frontend' | 'Mobile' | 'Backend') => createKey(service.http, access, id, type);
-  return {
-    id,
-    frontend: await keyOf('Frontend'),
-    mobile: await keyOf('Mobile'),
-    backend: await keyOf('Backend'),
-  };
+  return { id, frontend: await keyOf('Frontend'), mobile: await keyOf('Mobile'), backend: await keyOf('Backend') };
 }
 
 type Headers = Record<string, string>;
@@ -145,13 +140,13 @@ test.concurrent('the accepted count equals the answers with 202, at once', async
   const accepted = answers.filter((status) => status === 202).length;
   const report = await read(id);
   expect(report).toMatchObject({ environment: null, accepted, refused: 0, entriesLeftOut: 0 });
-  expect(
-    report.entries.map(({ environment, sender, count }) => [environment, sender.userAgent, count]).sort(),
-  ).toEqual([
-    ['Production', 'sdk/0', 10],
-    ['Production', 'sdk/1', 20],
-    ['Staging', 'sdk/0', 10],
-  ]);
+  expect(report.entries.map(({ environment, sender, count }) => [environment, sender.userAgent, count]).sort()).toEqual(
+    [
+      ['Production', 'sdk/0', 10],
+      ['Production', 'sdk/1', 20],
+      ['Staging', 'sdk/0', 10],
+    ],
+  );
   expect(await read(id, 'environment=Staging')).toMatchObject({ environment: 'Staging', accepted: 10 });
 });
 

@@ -65,10 +65,7 @@ test('a key is listed with its last use and a leak', async () => {
   await directory.flush();
   const at = new Date(clock.now()).toISOString();
   const [shown] = (await call('GET', path)).json.items;
-  expect(shown).toMatchObject({
-    lastUsedAt: at,
-    warnings: [{ code: 'leaked', message: expect.any(String), at }],
-  });
+  expect(shown).toMatchObject({ lastUsedAt: at, warnings: [{ code: 'leaked', message: expect.any(String), at }] });
 });
 
 test('a key is listed with its refused messages and their reasons', async () => {
@@ -102,16 +99,7 @@ test('a revoked key stays recognisable, without its text', async () => {
   const { id, type, name, createdAt } = made;
   expect(json.items).toEqual([
     {
-      ...{
-        id,
-        type,
-        name,
-        createdAt,
-        prefix: made.key.slice(0, 12),
-        expiresAt: null,
-        lastUsedAt: null,
-        warnings: [],
-      },
+      ...{ id, type, name, createdAt, prefix: made.key.slice(0, 12), expiresAt: null, lastUsedAt: null, warnings: [] },
       refused: { count: 1, lastAt: at, reasons: [{ code: 'origin_not_allowed', count: 1 }] },
       revokedAt: at,
     },
@@ -121,9 +109,7 @@ test('a revoked key stays recognisable, without its text', async () => {
     const { id } = (await call('POST', path, { type: 'Mobile', name: `${times}` })).json;
     await call('DELETE', `${path}/${id}`);
   }
-  const names = (await call('GET', `${path}?revoked=true`)).json.items.map(
-    (key: { name: string }) => key.name,
-  );
+  const names = (await call('GET', `${path}?revoked=true`)).json.items.map((key: { name: string }) => key.name);
   expect(names).toEqual(Array.from({ length: 20 }, (_, index) => `${index + 1}`));
 });
 
@@ -136,11 +122,7 @@ test('a key cannot be deleted through another application', async () => {
 });
 
 test.each<[unknown, string, string]>([
-  [
-    { type: 'frontend' },
-    'invalid_body',
-    'Field type must be "Frontend" or must be "Mobile" or must be "Backend"',
-  ],
+  [{ type: 'frontend' }, 'invalid_body', 'Field type must be "Frontend" or must be "Mobile" or must be "Backend"'],
 ])('refuses %j', async (body, code, detail) => {
   const { call, path } = await open();
   const answer = await call('POST', path, body);
@@ -198,11 +180,7 @@ describe('an adopted token', () => {
     ['is public anyway', 'Frontend', 'unleash-insecure-frontend-api-token', []],
   ])('that %s has the warnings that fit', async (_, type, secret, codes) => {
     const { call, path, clock } = await open();
-    const adopted = await call('POST', `${path}/adopt`, {
-      ...wanted,
-      type,
-      token: `default:production.${secret}`,
-    });
+    const adopted = await call('POST', `${path}/adopt`, { ...wanted, type, token: `default:production.${secret}` });
     const at = new Date(clock.now()).toISOString();
     const warnings = codes.map((code) => ({ code, at, message: expect.stringMatching(/guessed/) }));
     expect(adopted.json.warnings).toEqual(warnings);

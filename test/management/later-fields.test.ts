@@ -117,7 +117,5 @@ async function changeEverything(http: string, stored: StoredStore): Promise<void
   expect(await refresh(http, stored)).toBe(200);
   const headers = { 'content-type': 'application/json', authorization: backendKey };
   const body = JSON.stringify({ identity: 'ada' });
-  expect(
-    (await fetch(`http://${http}/api/frontend/identities`, { method: 'POST', headers, body })).status,
-  ).toBe(200);
+  expect((await fetch(`http://${http}/api/frontend/identities`, { method: 'POST', headers, body })).status).toBe(200);
 }

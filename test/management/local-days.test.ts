@@ -70,10 +70,9 @@ function read(store: UsageTables, query: Record<string, string>, bases = new Ove
 }
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);
-const seen = fc.array(
-  fc.record({ ago: fc.nat({ max: 30 * 24 * 60 }), checks: fc.integer({ min: 1, max: 1000 }) }),
-  { maxLength: 25 },
-);
+const seen = fc.array(fc.record({ ago: fc.nat({ max: 30 * 24 * 60 }), checks: fc.integer({ min: 1, max: 1000 }) }), {
+  maxLength: 25,
+});
 
 test('days of a time zone partition a range, and add up to its hours', async () => {
   const zones = fc.constantFrom('Europe/Berlin', 'America/New_York', 'Pacific/Auckland', 'Asia/Tokyo');
@@ -94,17 +93,14 @@ test('days of a time zone partition a range, and add up to its hours', async () 
       const ends = [...starts.slice(1), Date.parse(to) / 1000];
       const begins = [Date.parse(from) / 1000, ...starts.slice(1)];
       expect(series.checks).toEqual(begins.map((begin, index) => counted(begin, ends[index]!)));
-      for (const start of starts)
-        expect(dayAt(timeZone, (start - 1) * 1000)).toBe(dayAt(timeZone, start * 1000) - 1);
+      for (const start of starts) expect(dayAt(timeZone, (start - 1) * 1000)).toBe(dayAt(timeZone, start * 1000) - 1);
       const hours = read(store, { from, to, timeZone, step: 'hour' }).overview;
       expect(sum(hours.series.checks)).toBe(sum(series.checks));
       expect(sum(overview.features.flatMap(({ spark }) => spark))).toBe(sum(series.checks));
 
       const usage = finish(usageReport(store, environment, range, undefined));
       const points = usage.features.flatMap(({ variants }) => variants.flatMap((variant) => variant.series));
-      const expected = starts.flatMap((t, index) =>
-        series.checks[index]! > 0 ? [[t, series.checks[index]]] : [],
-      );
+      const expected = starts.flatMap((t, index) => (series.checks[index]! > 0 ? [[t, series.checks[index]]] : []));
       expect(points.map(([t, checks]) => [t, checks])).toEqual(expected);
       const measured = finish(measurementsReport(store, environment, range, undefined));
       expect(measured.metrics.flatMap((metric) => metric.series)).toEqual(expected);
@@ -131,16 +127,8 @@ test.each([
   ['week', { from: '2026-10-26T04:00:00Z', step: 'day' }],
   ['month', { from: '2026-10-26T04:00:00Z', step: 'day' }],
 ])('the previous range of compare=%s has a bucket for each bucket', async (compare, query) => {
-  const each = {
-    '2026-10-31T10:20Z': 3,
-    '2026-10-20T12:00Z': 5,
-    '2026-09-24T10:00Z': 1,
-    '2026-11-01T10:10Z': 2,
-  };
-  const all = Object.entries(each).map(([at, checks]) => ({
-    ago: nowMinute - Date.parse(at) / minuteMs,
-    checks,
-  }));
+  const each = { '2026-10-31T10:20Z': 3, '2026-10-20T12:00Z': 5, '2026-09-24T10:00Z': 1, '2026-11-01T10:10Z': 2 };
+  const all = Object.entries(each).map(([at, checks]) => ({ ago: nowMinute - Date.parse(at) / minuteMs, checks }));
   const store = storeOf(all);
   const bases = new OverviewBases(store);
   const again = () => read(store, { ...query, compare, timeZone: 'America/New_York' }, bases).overview;
@@ -150,8 +138,6 @@ test.each([
   expect(before).not.toBeNull();
   expect(before.series!.checks.length).toBeLessThanOrEqual(overview.length);
   const first = before.series!.checks.findIndex((value) => value > 0);
-  expect([sum(before.series!.checks), first]).toEqual(
-    { day: [3, 6], week: [5, 1], month: [0, -1] }[compare as 'day'],
-  );
+  expect([sum(before.series!.checks), first]).toEqual({ day: [3, 6], week: [5, 1], month: [0, -1] }[compare as 'day']);
   await store.lmdb.close();
 });

@@ -157,10 +157,7 @@ const callers: readonly (readonly [name: string, (lot: Lot) => Promise<Caller>])
   ['a caller with a malformed token', () => as(world.admin, 'not-a-token')],
   ['a caller with an expired token', () => as(world.admin, world.sign(world.admin, 3_600_000))],
   ['a caller with an invalidated token', () => as(world.admin, invalidated())],
-  [
-    'a caller with a token for another scope',
-    () => as(world.admin, world.sign(world.admin, 0, 'openid email')),
-  ],
+  ['a caller with a token for another scope', () => as(world.admin, world.sign(world.admin, 0, 'openid email'))],
   ['an Admin of another team', () => as(world.outsider, world.sign(world.outsider))],
   ['a User', () => as(world.user, world.sign(world.user))],
   ['an Admin', () => as(world.admin, world.sign(world.admin))],
@@ -216,9 +213,7 @@ describe.each(rows.map((row, number) => ({ ...row, number })))('$route', ({ rout
     );
     const answers = await Promise.all(
       cells.map(async ({ header, method, path, id, body, address }) =>
-        read(
-          await world.send(header, method, path.replace(':self', id), body, { 'x-forwarded-for': address }),
-        ),
+        read(await world.send(header, method, path.replace(':self', id), body, { 'x-forwarded-for': address })),
       ),
     );
     const changers = await addressesInAuditLog();

@@ -81,9 +81,7 @@ test('a declared kind also applies to the metrics of features', async () => {
   ] as const)
     seeMetricOf(feature, 'load', value);
   await ask('PUT', '/metrics/load', { kind: 'gauge' });
-  expect((await ask('GET', '/metrics')).json.items).toEqual([
-    { name: 'load', kind: 'gauge', declared: true },
-  ]);
+  expect((await ask('GET', '/metrics')).json.items).toEqual([{ name: 'load', kind: 'gauge', declared: true }]);
   const { json } = await ask('GET', '/measurements?environment=Production&metric=load');
   expect(json.metrics).toMatchObject([
     { metric: 'load', feature: 'a', variant: 'on', kind: 'gauge', value: 2, sum: 3 },

@@ -119,9 +119,7 @@ function named(cases: readonly Promised[]) {
 }
 
 describe('the service answers as documented', () => {
-  const special = (['rate_limited', 'store_unavailable', 'engine_unavailable', 'backpressure'] as const).map(
-    isOf,
-  );
+  const special = (['rate_limited', 'store_unavailable', 'engine_unavailable', 'backpressure'] as const).map(isOf);
   const plain = promised.filter((one) => !special.some((is) => is(one)));
   test.each(named(plain))('%s', async (_name, one) => {
     const wanted = await requestFor(usual, one.route, one.code ?? one.status);

@@ -43,10 +43,7 @@ describe('the document', () => {
         securitySchemes: {
           oauth2: {
             flows: {
-              clientCredentials: {
-                tokenUrl: 'https://auth.test/connect/token',
-                scopes: { flags: expect.any(String) },
-              },
+              clientCredentials: { tokenUrl: 'https://auth.test/connect/token', scopes: { flags: expect.any(String) } },
             },
           },
         },
@@ -78,9 +75,7 @@ describe('a deviation from the document is detected:', () => {
     ['a field that is missing', { ...good, text: '{"name":"Test"}' }],
     ['an invalid time', { ...good, text: '{"name":"Test","createdAt":"now"}' }],
   ])('%s', (_name, answer) => {
-    const headers = Object.entries(answer.headers).filter(
-      (each): each is [string, string] => each[1] !== undefined,
-    );
+    const headers = Object.entries(answer.headers).filter((each): each is [string, string] => each[1] !== undefined);
     expect(departures(operation, { ...answer, headers: Object.fromEntries(headers) })).toHaveLength(1);
   });
 

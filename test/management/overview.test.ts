@@ -29,9 +29,7 @@ async function openShop() {
   const { key: backend } = await createKey(service.http, access, id, 'Backend');
   const path = `/api/v2/applications/${id}`;
   const get = (rest: string, headers: Record<string, string> = {}) =>
-    fetch(`http://${service.http}${path}${rest}`, {
-      headers: { authorization: `Bearer ${access}`, ...headers },
-    });
+    fetch(`http://${service.http}${path}${rest}`, { headers: { authorization: `Bearer ${access}`, ...headers } });
   return {
     id,
     path,
@@ -69,9 +67,7 @@ test('an empty overview has every bucket, with zeros', async () => {
     features: [],
   });
   expect(overview.series.checks).toHaveLength(overview.length);
-  expect(overview.start + overview.length * overview.width).toBeGreaterThanOrEqual(
-    Date.parse(overview.to) / 1000,
-  );
+  expect(overview.start + overview.length * overview.width).toBeGreaterThanOrEqual(Date.parse(overview.to) / 1000);
   expect(overview.days.length).toBeGreaterThanOrEqual(8);
 });
 
@@ -129,8 +125,7 @@ test('an overview adds up packets by feature, variant and bucket', async () => {
 
 test('users are counted for the requested features', async () => {
   const { send, get } = await openShop();
-  for (const u of ['ada', 'bob', 'ada'])
-    await send({ u, f: { checkout: { on: [1], off: [1] }, a: { on: [1] } } });
+  for (const u of ['ada', 'bob', 'ada']) await send({ u, f: { checkout: { on: [1], off: [1] }, a: { on: [1] } } });
   await send({ u: 'eve', f: { a: { on: [1] } } });
   const answer = await get('/overview/users?environment=Production&feature=a&feature=none&feature=checkout');
   const { features, from, to } = (await answer.json()) as OverviewUsers;

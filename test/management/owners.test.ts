@@ -13,11 +13,7 @@ async function openOwners() {
   const ada = { email: 'ada@shop.example', name: 'Ada Lovelace', teams: [team.id], ...person };
   const grace = { email: 'grace@other.example', name: 'Grace', teams: [otherTeamId], ...person };
   see({ f: { search: { on: [1] } } });
-  return {
-    ...registry,
-    ada: await createUser(directory, ada),
-    grace: await createUser(directory, grace),
-  };
+  return { ...registry, ada: await createUser(directory, ada), grace: await createUser(directory, grace) };
 }
 
 test('owners and tags are set, shown everywhere, and declare a flag that was only seen', async () => {
@@ -52,10 +48,7 @@ test('owners and tags are set, shown everywhere, and declare a flag that was onl
   const ifMatch = { 'if-match': again.headers['etag']! };
   expect((await ask('PATCH', '/features/search', { tags: [] }, ifMatch)).json.tags).toEqual([]);
   expect((await ask('PATCH', '/features/search', { tags: ['x'] }, ifMatch)).status).toBe(412);
-  expect((await ask('PATCH', '/features/search', { owners: [] })).json).toMatchObject({
-    owners: [],
-    ownersFrom: null,
-  });
+  expect((await ask('PATCH', '/features/search', { owners: [] })).json).toMatchObject({ owners: [], ownersFrom: null });
 });
 
 test('the list is filtered by owner, tag and the flags of the caller', async () => {

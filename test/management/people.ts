@@ -67,9 +67,7 @@ export async function openPeopleFixture(rate = 0): Promise<PeopleFixture> {
     eve: await person('Eve'),
     tom: await person('Tom', 'Admin', [otherTeamId]),
     person,
-    freshToken: async (who) => ({
-      token: who === undefined ? await fixture.freshToken() : await userToken(who.user),
-    }),
+    freshToken: async (who) => ({ token: who === undefined ? await fixture.freshToken() : await userToken(who.user) }),
     as: (who, method, path, body) => call(method, path, body, who?.token),
     async slowly(who, method, path, body, headers = { authorization: `Bearer ${who.token}` }) {
       const { promise: arrived, resolve: arrive } = gate();

@@ -26,17 +26,14 @@ test.each([
   ['fixed', 'free', 201, 'free'],
   ['fixed', 'enterprise', 403, undefined],
   ['open', undefined, 201, 'enterprise'],
-] as const)(
-  'with --plans %s an Admin on the plan team makes one on %s: %i',
-  async (plans, plan, status, made) => {
-    const { call, addAdmin, directory, team } = await openFounders(plans);
-    await patchTeam(directory, team.id, { plan: 'team' });
-    await addAdmin();
-    const answer = await call('POST', '/teams', { name: 'New', ...(plan && { plan }) });
-    expect(answer.status).toBe(status);
-    if (made !== undefined) expect(answer.json.plan).toBe(made);
-  },
-);
+] as const)('with --plans %s an Admin on the plan team makes one on %s: %i', async (plans, plan, status, made) => {
+  const { call, addAdmin, directory, team } = await openFounders(plans);
+  await patchTeam(directory, team.id, { plan: 'team' });
+  await addAdmin();
+  const answer = await call('POST', '/teams', { name: 'New', ...(plan && { plan }) });
+  expect(answer.status).toBe(status);
+  if (made !== undefined) expect(answer.json.plan).toBe(made);
+});
 
 test('the limits of a team have the allowances of its plan, their use, and the settings of the service', async () => {
   const { call, tokens, directory, team, application } = await openManageFixture(0, 'fixed');
@@ -46,11 +43,7 @@ test('the limits of a team have the allowances of its plan, their use, and the s
   const { id } = await createApplication(directory, full);
   await createKey(directory, id, { type: 'Mobile' });
   const { status, json } = await call('GET', `/teams/${team.id}/limits`, undefined, tokens.user);
-  expect({ status, plan: json.plan, canRaise: json.canRaise }).toEqual({
-    status: 200,
-    plan: 'team',
-    canRaise: false,
-  });
+  expect({ status, plan: json.plan, canRaise: json.canRaise }).toEqual({ status: 200, plan: 'team', canRaise: false });
   const allowances = new Map(json.allowances.map((each: { what: string }) => [each.what, each]));
   const keysOfFirst = directory.keysOf(application.id).length;
   const words = 'applications in a team';

@@ -10,10 +10,7 @@ import { openRegistry, type Registry } from './registry.ts';
 
 async function scrape(registry: Registry, query = '') {
   const answer = await registry.ask('GET', `/prometheus${query}`);
-  expect([answer.status, answer.headers['content-type']]).toEqual([
-    200,
-    'text/plain; version=0.0.4; charset=utf-8',
-  ]);
+  expect([answer.status, answer.headers['content-type']]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8']);
   return parseExposition(answer.text);
 }
 
@@ -77,9 +74,5 @@ test('of too many series, the largest are exposed and the others are counted', a
   const shown = samples.filter(({ name }) => name === 'flagmeter_feature_checks_total');
   expect(shown).toHaveLength(maxShown.features);
   expect(new Set(shown.map(({ value }) => value))).toEqual(new Set([2]));
-  expect(samples).toContainEqual({
-    name: 'flagmeter_series_left_out',
-    labels: { of: 'features' },
-    value: surplus,
-  });
+  expect(samples).toContainEqual({ name: 'flagmeter_series_left_out', labels: { of: 'features' }, value: surplus });
 });

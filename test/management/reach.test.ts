@@ -66,10 +66,7 @@ test("a token of a team's sign-in client does not remove factors of a user of se
 test('a token invalidated while a body is in flight makes no change', async () => {
   const { slowly, ada, tokens, as, team, accountStore } = await openPeopleFixture();
   const path = `/teams/${team.id}/api-keys`;
-  const late = await slowly({ ...ada, token: tokens.admin }, 'POST', path, {
-    name: 'backdoor',
-    role: 'Admin',
-  });
+  const late = await slowly({ ...ada, token: tokens.admin }, 'POST', path, { name: 'backdoor', role: 'Admin' });
   const { jti = '', exp = 0 } = decodeJwt(tokens.admin);
   await accountStore.change((draft) => addToList(draft, { jti, exp }));
   late.arrive();

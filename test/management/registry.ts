@@ -94,12 +94,7 @@ export async function openRegistry(): Promise<Registry> {
     seeMetricOf(feature, metric, value) {
       const bucket = bucketOf(bucketWidth.minute, Math.floor(clock.now() / 60_000));
       count('Production', (series, batch) =>
-        batch.measurements.add(
-          series.featureMetric(metric, feature, 'on', batch)!,
-          bucket,
-          value,
-          clock.now(),
-        ),
+        batch.measurements.add(series.featureMetric(metric, feature, 'on', batch)!, bucket, value, clock.now()),
       );
     },
   };
@@ -116,10 +111,7 @@ function reportsInThisThread(store: UsageTables): ReportPool {
     delays: new Histogram(),
     export: async (_teamId, name, task, format) => {
       const chunks = readExport(store, { name, task: structuredClone(task), format });
-      return {
-        next: async () => chunks.next().value ?? undefined,
-        stop: () => {},
-      };
+      return { next: async () => chunks.next().value ?? undefined, stop: () => {} };
     },
     close: async () => {},
   };

@@ -46,9 +46,7 @@ describe('a reset link', () => {
     expect(await as(ada, 'POST', path, { endSessions: true })).toMatchObject({ status: 200 });
     expect(hasPassword(directory.users.get(eve.user.id)!)).toBe(false);
     expect([eves.hasSession(), await eves.isSignedIn()]).toEqual([false, false]);
-    const actions = (await as(ada, 'GET', '/audit?limit=2')).json.items.map(
-      ({ action }: { action: string }) => action,
-    );
+    const actions = (await as(ada, 'GET', '/audit?limit=2')).json.items.map(({ action }: { action: string }) => action);
     expect(actions).toEqual(['reset-link.created', 'user.password-changed']);
   });
 
@@ -74,9 +72,7 @@ describe('a reset link', () => {
   test('ends when the user joins another team, whose Admins did not make it', async () => {
     const { as, ada, bob, eve, otherTeamId } = await openPeopleFixture();
     await as(ada, 'POST', `/users/${eve.user.id}/reset-link`, {});
-    expect(
-      await as(bob, 'PUT', `/teams/${otherTeamId}/members/${eve.user.id}`, { role: 'Admin' }),
-    ).toMatchObject({
+    expect(await as(bob, 'PUT', `/teams/${otherTeamId}/members/${eve.user.id}`, { role: 'Admin' })).toMatchObject({
       status: 201,
       json: { invitation: null },
     });

@@ -14,10 +14,7 @@ const call = fc.record({
 
 const role = fc.constantFrom(...roles);
 /** The role of each person in each team; `null` if they are not in it. */
-const world = fc.array(fc.array(fc.option(role), { minLength: 3, maxLength: 3 }), {
-  minLength: 4,
-  maxLength: 4,
-});
+const world = fc.array(fc.array(fc.option(role), { minLength: 3, maxLength: 3 }), { minLength: 4, maxLength: 4 });
 
 test('no sequence of calls changes a team in which the caller is not an Admin', async () => {
   const fixture = await openPeopleFixture();
@@ -40,8 +37,7 @@ test('no sequence of calls changes a team in which the caller is not an Admin', 
         );
         const member = await person(name, 'Viewer', [teams[first]!]);
         for (const [at, wanted] of row.entries())
-          if (wanted !== null)
-            await as(ada, 'PUT', `/teams/${teams[at]}/members/${member.user.id}`, { role: wanted });
+          if (wanted !== null) await as(ada, 'PUT', `/teams/${teams[at]}/members/${member.user.id}`, { role: wanted });
         return member;
       }
 
@@ -84,12 +80,7 @@ test('no sequence of calls changes a team in which the caller is not an Admin', 
           }
           default:
             created += 1;
-            return as(caller, 'POST', '/users', {
-              name,
-              email: `n${created}@example.com`,
-              role,
-              teams: [teamId],
-            });
+            return as(caller, 'POST', '/users', { name, email: `n${created}@example.com`, role, teams: [teamId] });
         }
       }
     }),

@@ -71,8 +71,7 @@ describe('a rotated key', () => {
     const token = 'default:production.our-usual-password-1';
     const adopted = { token, type: 'Backend', environment: 'Production', name: 'Unleash' };
     const old = (await call('POST', `${path}/adopt`, adopted)).json;
-    const remedy =
-      'create a new token in Unleash, adopt it with `flagmeter keys adopt`, and then delete this key';
+    const remedy = 'create a new token in Unleash, adopt it with `flagmeter keys adopt`, and then delete this key';
     expect(await call('POST', `${path}/${old.id}/rotate`)).toMatchObject(
       refusal(
         409,

@@ -63,18 +63,13 @@ test('senders are listed from packets and reports of every transport, with versi
   const { clock, keys, send, senders, transports } = await open();
   await send(chrome, 'checkout');
   clock.advance(600_000);
-  const report = {
-    appKey: keys.Backend,
-    environment: 'Production',
-    time: new Date(clock.now()).toISOString(),
-  };
+  const report = { appKey: keys.Backend, environment: 'Production', time: new Date(clock.now()).toISOString() };
   const stats = [{ feature: 'checkout', variantStats: { on: { checkCount: 1 } } }];
   for (const transport of transports({ ua: 'api/1.0' })) {
     await transport.usage({ ...report, appVersion: '2.3.0', stats });
   }
   const values = [{ metric: 'sales', feature: 'checkout', value: 1 }];
-  for (const transport of transports({ ua: 'worker/1.9' }))
-    await transport.metrics({ ...report, stats: values });
+  for (const transport of transports({ ua: 'worker/1.9' })) await transport.metrics({ ...report, stats: values });
   clock.advance(600_000);
   await send('okhttp/4.12.0', 'checkout', 'Staging');
   await send(chrome, 'search');

@@ -108,25 +108,15 @@ test("an Admin does not see a user's sessions of another team's client", async (
 test('ending a sign-in ends only its own sessions, with an entry in the audit log', async () => {
   const fixture = await openPeopleFixture();
   const { as, ada, eve, accountStore } = fixture;
-  const laptop = [
-    await begin(fixture, eve, 'laptop'),
-    await begin(fixture, eve, 'laptop', 'flagmeter-console'),
-  ];
+  const laptop = [await begin(fixture, eve, 'laptop'), await begin(fixture, eve, 'laptop', 'flagmeter-console')];
   const phone = await begin(fixture, eve, 'phone');
   const path = `/users/${eve.user.id}/sessions/laptop`;
   expect(await as(ada, 'DELETE', path)).toMatchObject({ status: 204 });
   expect(laptop.map((key) => accountStore.has('sessions', key))).toEqual([false, false]);
   expect(accountStore.has('sessions', phone)).toBe(true);
-  expect(await as(ada, 'DELETE', path)).toMatchObject({
-    status: 404,
-    json: { detail: 'There is no such sign-in' },
-  });
+  expect(await as(ada, 'DELETE', path)).toMatchObject({ status: 404, json: { detail: 'There is no such sign-in' } });
   const { items } = (await as(ada, 'GET', '/audit?limit=1')).json;
-  expect(items[0]).toMatchObject({
-    action: 'session.ended',
-    actor: { id: ada.user.id },
-    target: { id: eve.user.id },
-  });
+  expect(items[0]).toMatchObject({ action: 'session.ended', actor: { id: ada.user.id }, target: { id: eve.user.id } });
 });
 
 test('the path of a user does not end a sign-in of another user', async () => {

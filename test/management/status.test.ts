@@ -31,9 +31,7 @@ test('the status has the received packets and reports, and the refusals', async 
   const time = new Date().toISOString();
   expect(await post('/api/frontend/telemetry', { k: key, e: 'Production' })).toBe(202);
   expect(await post('/api/frontend/telemetry', { k: 'x', e: 'Production' })).toBe(404);
-  expect(await post('/api/usage/stats', { appKey: key, environment: 'Production', time, stats: [] })).toBe(
-    200,
-  );
+  expect(await post('/api/usage/stats', { appKey: key, environment: 'Production', time, stats: [] })).toBe(200);
   const status = await read<Status>('/status');
   expect(status).toMatchObject({ ready: true, reason: '', commits: { failed: 0 }, queue: { waiting: 0 } });
   for (const rate of ['packetsPerSecond', 'reportsPerSecond', 'refusedPerSecond'])
@@ -86,8 +84,7 @@ test('origin-check predicts the answer to a packet', async () => {
 test('the ledger of an environment lists messages without one apart, and agrees with the overview', async () => {
   const id = await createApplication(service.http, access, { name: 'misspelt' });
   const { key } = await createKey(service.http, access, id, 'Mobile');
-  for (const e of ['Production', 'Staging', 'Prodction'])
-    await post('/api/frontend/telemetry', { k: key, e });
+  for (const e of ['Production', 'Staging', 'Prodction']) await post('/api/frontend/telemetry', { k: key, e });
   await readRefusals(service.http, access, id, 1);
   const path = `/applications/${id}/ingest?environment=Production`;
   expect(await read(path)).toMatchObject({ accepted: 1, refused: 0 });

@@ -23,10 +23,7 @@ describe('creating a team', () => {
     });
     expect(headers['location']).toBe(`/api/v2/teams/${json.id}`);
     expect(await as(ada, 'GET', `/teams/${json.id}`)).toMatchObject({ status: 200, json });
-    expect(directory.users.get(ada.user.id)).toMatchObject({
-      teams: [team.id, json.id],
-      primaryTeam: team.id,
-    });
+    expect(directory.users.get(ada.user.id)).toMatchObject({ teams: [team.id, json.id], primaryTeam: team.id });
   });
 
   test('by an API key adds the Admins of its team, and not the key', async () => {
@@ -70,8 +67,7 @@ describe('creating a team', () => {
     const { call, as, ada, team, directory, tokenOf } = await openPeopleFixture();
     await patchTeam(directory, team.id, { plan: 'free' });
     const made = [];
-    for (const name of ['A', 'B', 'C'])
-      made.push((await call('POST', '/teams', { name, plan: 'free' })).json.id);
+    for (const name of ['A', 'B', 'C']) made.push((await call('POST', '/teams', { name, plan: 'free' })).json.id);
     const over = refusal(403, 'plan_limit');
     const refused = await call('POST', '/teams', { name: 'D' });
     expect(refused).toMatchObject(over);
@@ -115,11 +111,7 @@ describe('changing a team', () => {
     const target = `/api/v2/teams/${team.id}`;
     const seen = await sendTo(target, { headers: { authorization } });
     const patch = (body: object, match: string) =>
-      sendTo(target, {
-        method: 'PATCH',
-        headers: { authorization, 'if-match': match },
-        body: JSON.stringify(body),
-      });
+      sendTo(target, { method: 'PATCH', headers: { authorization, 'if-match': match }, body: JSON.stringify(body) });
     clock.advance(1000);
     const updatedAt = new Date(clock.now()).toISOString();
     const tag = seen.headers['etag'] as string;

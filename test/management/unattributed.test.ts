@@ -15,12 +15,7 @@ async function openRefused() {
 
 test('only Admins and API keys of the first team see refusals without an application', async () => {
   const { seenBy, ada, tom, otherTeamId, tokenOf } = await openRefused();
-  const whole = {
-    keyPrefix: 'fm_fe_c0ffee',
-    origin: claim.origin,
-    userAgent: 'shop/1.0',
-    environment: 'Secret',
-  };
+  const whole = { keyPrefix: 'fm_fe_c0ffee', origin: claim.origin, userAgent: 'shop/1.0', environment: 'Secret' };
   expect(await seenBy(ada)).toMatchObject([whole]);
   expect(await seenBy(undefined)).toMatchObject([whole]);
   expect(await seenBy(tom)).toEqual([]);
@@ -30,9 +25,7 @@ test('only Admins and API keys of the first team see refusals without an applica
 test('an Admin of another team sees these refusals after theirs has become the oldest team', async () => {
   const { seenBy, directory, application, team, ada, eve, bob, tom, otherTeamId } = await openRefused();
   for (const { user } of [ada, eve])
-    await directory.change((draft) =>
-      draft.put('users', user.id, { ...user, teams: [...user.teams, otherTeamId] }),
-    );
+    await directory.change((draft) => draft.put('users', user.id, { ...user, teams: [...user.teams, otherTeamId] }));
   await directory.change((draft) => draft.remove('applications', application.id));
   await deleteTeam(directory, team.id);
   expect(await seenBy(tom)).toHaveLength(1);

@@ -71,8 +71,7 @@ test.each(table)('%s changes of %s: %j is answered %i', async (caller, who, want
   const { id } = user;
   // Bob's primary team is Tom's, so Tom's team owns what Bob creates.
   const patch = 'primaryTeam' in wanted && wanted.primaryTeam === 'Team' ? { primaryTeam: team.id } : wanted;
-  if (who === 'bob')
-    await directory.change((draft) => draft.put('users', id, { ...user, primaryTeam: otherTeamId }));
+  if (who === 'bob') await directory.change((draft) => draft.put('users', id, { ...user, primaryTeam: otherTeamId }));
   const before = directory.users.get(id);
   const answer = await as(fixture[caller], 'PATCH', `/users/${id}`, patch);
   expect(answer).toMatchObject(code === undefined ? { status } : { status, json: { code } });
@@ -92,9 +91,7 @@ test('the primary team must be one of the teams of the user, and visible to the 
   expect(await as(ada, 'PATCH', path, { primaryTeam: otherTeamId })).toMatchObject({ status: 403 });
   expect(await as(bob, 'PATCH', path, { primaryTeam: otherTeamId })).toMatchObject({ status: 200 });
   expect((await as(ada, 'GET', path)).json.primaryTeam).toBeNull();
-  expect(await as(bob, 'PATCH', `/users/${ada.user.id}`, { primaryTeam: otherTeamId })).toMatchObject(
-    refused,
-  );
+  expect(await as(bob, 'PATCH', `/users/${ada.user.id}`, { primaryTeam: otherTeamId })).toMatchObject(refused);
   expect(await as(bob, 'PATCH', path, { primaryTeam: team.id })).toMatchObject({
     status: 200,
     json: { primaryTeam: team.id },
@@ -192,8 +189,7 @@ describe('a new password', () => {
 test('wrong current passwords are throttled, and the right one works after the wait', async () => {
   const { as, eve, clock } = await open();
   const path = `/users/${eve.user.id}`;
-  const guess = (currentPassword: string) =>
-    as(eve, 'PATCH', path, { password: 'new password', currentPassword });
+  const guess = (currentPassword: string) => as(eve, 'PATCH', path, { password: 'new password', currentPassword });
   for (let tries = 0; tries < 5; tries += 1) expect((await guess(`guess ${tries}`)).status).toBe(403);
   const throttled = await guess('old password');
   expect(throttled).toMatchObject({ status: 429, json: { code: 'rate_limited' } });

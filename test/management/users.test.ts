@@ -16,10 +16,7 @@ describe('creating a user', () => {
     const defaults = { role: 'User', ...inTeam };
     const id = expect.stringMatching(/^user_[0-9a-f]{24}$/);
     const { url, ...shown } = invitation;
-    expect(shown).toEqual({
-      purpose: 'invitation',
-      expiresAt: new Date(clock.now() + 7 * dayMs).toISOString(),
-    });
+    expect(shown).toEqual({ purpose: 'invitation', expiresAt: new Date(clock.now() + 7 * dayMs).toISOString() });
     expect(user).toEqual({ id, ...zoe, ...defaults, createdAt: now, updatedAt: now });
     expect(headers).toMatchObject({ location: `/api/v2/users/${user.id}`, 'cache-control': 'no-store' });
     const stored = directory.users.get(user.id)!;
@@ -38,10 +35,7 @@ describe('creating a user', () => {
   test('accepts all fields, and does not return the given password', async () => {
     const { as, bob, directory, team, otherTeamId } = await openPeopleFixture();
     const given = { ...zoe, role: 'Admin', teams: [otherTeamId, team.id] };
-    const { status, json, text } = await as(bob, 'POST', '/users', {
-      ...given,
-      password: 'pass words of Zoe',
-    });
+    const { status, json, text } = await as(bob, 'POST', '/users', { ...given, password: 'pass words of Zoe' });
     expect({ status, json }).toMatchObject({ status: 201, json: { ...given, primaryTeam: otherTeamId } });
     expect(text).not.toContain('pass');
     const { passwordHash = '' } = directory.users.get(json.id) ?? {};
@@ -52,10 +46,7 @@ describe('creating a user', () => {
     const { as, ada, team, otherTeamId } = await openPeopleFixture();
     const answerIn = (id: string) => as(ada, 'POST', '/users', { ...zoe, teams: [team.id, id] });
     expect(await answerIn(otherTeamId)).toMatchObject({ status: 403, json: { code: 'not_in_team' } });
-    expect(await answerIn('team_none')).toMatchObject({
-      status: 404,
-      json: { detail: 'There is no such team' },
-    });
+    expect(await answerIn('team_none')).toMatchObject({ status: 404, json: { detail: 'There is no such team' } });
   });
 
   test.each(['ada@example.com', 'ADA@example.COM', 'tom@example.com'])(
@@ -138,8 +129,7 @@ describe('creating a user', () => {
 describe('reading users', () => {
   test('lists all users who share a team with the caller', async () => {
     const { as, ada, bob, eve, tom } = await openPeopleFixture();
-    const seen = async (who: typeof ada) =>
-      (await as(who, 'GET', '/users')).json.items.map(({ id }: Item) => id);
+    const seen = async (who: typeof ada) => (await as(who, 'GET', '/users')).json.items.map(({ id }: Item) => id);
     expect(await seen(eve)).toEqual([ada, bob, eve].map(({ user }) => user.id));
     expect(await seen(tom)).toEqual([bob, tom].map(({ user }) => user.id));
   });
@@ -152,9 +142,7 @@ describe('reading users', () => {
       await as(ada, 'DELETE', `/users/${eve.user.id}`);
       await person('Gil');
     });
-    expect(seen.map(({ name }) => name)).toEqual(
-      [ada.user, bob.user, fay, { name: 'Gil' }].map((u) => u.name),
-    );
+    expect(seen.map(({ name }) => name)).toEqual([ada.user, bob.user, fay, { name: 'Gil' }].map((u) => u.name));
   });
 
   test.each(['GET', 'PATCH', 'DELETE'])(

@@ -123,11 +123,7 @@ test('the verdict is cannot_tell while a sender whose clock is wrong names it', 
   await report({ search: { on: 1 } });
   await report({ checkout: { on: 1 } }, 'kiosk/1.0', 'Production', Date.UTC(2021, 0, 1));
   const reasons = [{ code: 'named_late', names: ['kiosk 1.0'] }, {}, {}, { code: 'undeclared' }];
-  expect(await verdict('checkout')).toMatchObject({
-    kind: 'cannot_tell',
-    environments: ['Production'],
-    reasons,
-  });
+  expect(await verdict('checkout')).toMatchObject({ kind: 'cannot_tell', environments: ['Production'], reasons });
   clock.advance(31 * dayMs);
   await report({ search: { on: 1 } });
   await report({ search: { on: 1 } }, 'kiosk/1.0');
@@ -149,9 +145,7 @@ test('one_variant is reported with its environments, unless snoozed, permanent o
     declared: true,
     actions: ['copy', 'snooze', 'permanent', 'archive'],
     reasons: [
-      {
-        text: 'Only the variant on has been served since 2026-01-02T03:04:00.000Z, in Production and Staging.',
-      },
+      { text: 'Only the variant on has been served since 2026-01-02T03:04:00.000Z, in Production and Staging.' },
       { text: '11 checks in the last 30 days: all of them on.' },
       { text: 'web 2.3 and web 1 still check it.' },
     ],
@@ -184,11 +178,6 @@ test('the verdict on an undeclared name has the most similar declared one', asyn
     nearest: 'checkout',
     reasons: [{}, { code: 'undeclared', names: ['checkout'] }],
   });
-  expect(await verdict('checkout')).toMatchObject({
-    declared: true,
-    nearest: null,
-    kind: 'new',
-    senders: [],
-  });
+  expect(await verdict('checkout')).toMatchObject({ declared: true, nearest: null, kind: 'new', senders: [] });
   expect(await refused('nothing')).toMatchObject({ code: 'not_found' });
 });

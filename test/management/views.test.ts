@@ -15,10 +15,7 @@ async function openViews() {
 test('a private view is visible to its author only, and a shared one to everyone', async () => {
   const { as, ada, eve, path } = await openViews();
   const own = await as(ada, 'POST', path, newFlags);
-  expect(own).toMatchObject({
-    status: 201,
-    json: { ...newFlags, shared: false, by: ada.user.email, mine: true },
-  });
+  expect(own).toMatchObject({ status: 201, json: { ...newFlags, shared: false, by: ada.user.email, mine: true } });
   const { id } = own.json as { id: string };
   expect((await as(eve, 'GET', path)).json).toMatchObject({ items: [] });
   for (const method of ['PATCH', 'DELETE'] as const)
@@ -46,9 +43,7 @@ test('a deleted user takes their private views along, and leaves the shared ones
   await as(eve, 'POST', path, newFlags);
   await as(eve, 'POST', path, { ...newFlags, name: 'Ours', shared: true });
   expect(await as(ada, 'DELETE', `/users/${eve.user.id}`)).toMatchObject({ status: 204 });
-  expect((await as(ada, 'GET', path)).json).toMatchObject({
-    items: [{ name: 'Ours', by: null, mine: false }],
-  });
+  expect((await as(ada, 'GET', path)).json).toMatchObject({ items: [{ name: 'Ours', by: null, mine: false }] });
   expect(directory.applications.get(application.id)?.views).toHaveLength(1);
 });
 
@@ -76,7 +71,5 @@ test('the number and the size of views are limited, and a view is no address', a
     { page: 'https://evil.example' },
     { query: undefined, url: 'https://evil.example' },
   ])
-    expect(await as(eve, 'POST', path, { ...newFlags, ...wrong })).toMatchObject(
-      refusal(400, 'invalid_body'),
-    );
+    expect(await as(eve, 'POST', path, { ...newFlags, ...wrong })).toMatchObject(refusal(400, 'invalid_body'));
 });

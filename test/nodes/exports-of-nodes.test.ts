@@ -4,14 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { ServiceStatus } from '../../src/contract/shapes/status.ts';
 import { TestCollector, valuesOf } from '../serve/otlp/collector.ts';
-import {
-  type Binary,
-  type Credentials,
-  freshDirectory,
-  startBinary,
-  stop,
-  token,
-} from '../support/binary.ts';
+import { type Binary, type Credentials, freshDirectory, startBinary, stop, token } from '../support/binary.ts';
 import { parseExposition } from '../support/exposition.ts';
 import { needing } from '../support/needing.ts';
 import { Postgres } from '../support/postgres.ts';
@@ -77,9 +70,7 @@ const ways: Readonly<Record<string, (http: string) => Promise<(readonly [string,
     return lines.slice(0, -1).map((line) => [JSON.parse(line).feature, JSON.parse(line).checks]);
   },
   async prometheus(http) {
-    const { samples } = parseExposition(
-      await (await get(http, `/applications/${shop.application}/prometheus`)).text(),
-    );
+    const { samples } = parseExposition(await (await get(http, `/applications/${shop.application}/prometheus`)).text());
     return samples
       .filter(({ name }) => name === 'flagmeter_feature_checks_total')
       .map(({ labels, value }) => [labels['feature']!, value]);

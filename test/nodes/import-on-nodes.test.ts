@@ -5,15 +5,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { runImport } from '../../src/cli/import/run-import.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { testContext } from '../cli/fixture.ts';
-import {
-  type Binary,
-  type Credentials,
-  freshDirectory,
-  manage,
-  startBinary,
-  stop,
-  token,
-} from '../support/binary.ts';
+import { type Binary, type Credentials, freshDirectory, manage, startBinary, stop, token } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { Postgres } from '../support/postgres.ts';
 import { preparePostgres } from '../support/prepare-postgres.ts';

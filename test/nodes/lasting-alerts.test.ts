@@ -59,12 +59,7 @@ describe('alerts', () => {
   const faults: readonly Fault[] = [
     {
       what: 'an engine that is away',
-      alerts: [
-        'FlagmeterEngineAway',
-        'FlagmeterNotManaging',
-        'FlagmeterSpoolWaits',
-        'FlagmeterReportsBehind',
-      ],
+      alerts: ['FlagmeterEngineAway', 'FlagmeterNotManaging', 'FlagmeterSpoolWaits', 'FlagmeterReportsBehind'],
       target: () => opsOf(node),
       provoke: () => database.stop(),
       goOn: () => sendCheck(node.http, nodeKey, 'checkout'),

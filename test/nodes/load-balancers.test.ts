@@ -37,15 +37,12 @@ beforeAll(async () => {
 
 async function checksOf(feature: string): Promise<number> {
   const path = `/api/v2/applications/${application}/usage?environment=Production&feature=${feature}`;
-  const answer = await fetch(`http://${service.http}${path}`, {
-    headers: { authorization: `Bearer ${access}` },
-  });
+  const answer = await fetch(`http://${service.http}${path}`, { headers: { authorization: `Bearer ${access}` } });
   const { features } = (await answer.json()) as { features: { checks: number }[] };
   return features[0]?.checks ?? 0;
 }
 
-const packetOf = (feature: string) =>
-  JSON.stringify({ k: packetKey, e: 'Production', f: { [feature]: { on: [1] } } });
+const packetOf = (feature: string) => JSON.stringify({ k: packetKey, e: 'Production', f: { [feature]: { on: [1] } } });
 
 const reportOf = (feature: string) => ({
   appKey: serverKey,
@@ -59,8 +56,7 @@ function testBehind(kind: BalancerKind): void {
 
   beforeAll(async () => {
     balancer = await startBalancer(kind, freshDirectory(), [service]);
-    const isUp = async () =>
-      expect(await byHttp1(balancer.port, '/healthz', {})).toMatchObject({ status: 200 });
+    const isUp = async () => expect(await byHttp1(balancer.port, '/healthz', {})).toMatchObject({ status: 200 });
     await vi.waitFor(isUp); // It asks after the nodes first.
   });
 
@@ -108,8 +104,7 @@ function testBehind(kind: BalancerKind): void {
   });
 
   test('a report just below the size limit passes, and a larger one is refused', async () => {
-    const padded = (bytes: number) =>
-      JSON.stringify({ ...reportOf(`${kind}-large`), pad: 'x'.repeat(bytes) });
+    const padded = (bytes: number) => JSON.stringify({ ...reportOf(`${kind}-large`), pad: 'x'.repeat(bytes) });
     const send = (bytes: number) =>
       byHttp1(balancer.port, '/api/usage/stats', {
         method: 'POST',
@@ -127,9 +122,7 @@ function testBehind(kind: BalancerKind): void {
     const made = await byHttp1(balancer.port, `/api/v2/applications/${application}/keys`, key);
     expect(made).toMatchObject({ status: 201 });
     const listed = await byHttp1(balancer.port, '/api/v2/audit?limit=1', { headers });
-    expect(JSON.parse(listed.body).items).toMatchObject([
-      { action: 'key.created', actor: { address: localAddress } },
-    ]);
+    expect(JSON.parse(listed.body).items).toMatchObject([{ action: 'key.created', actor: { address: localAddress } }]);
   });
 
   test('routes for operators are not forwarded', async () => {

@@ -46,8 +46,7 @@ needing('postgresql').describe('nodes whose PostgreSQL is lost', () => {
     postgresUrl = await database.database();
     keyFile = await newKeyFile();
     credentials = await preparePostgres(postgresUrl, ['--postgres-key-file', keyFile]);
-    for (const name of ['one', 'two', 'three'])
-      nodes.push(await startNode(join(freshDirectory(), name), name));
+    for (const name of ['one', 'two', 'three']) nodes.push(await startNode(join(freshDirectory(), name), name));
     bearer = await token(nodes[0]!.http, credentials);
     application = await createApplication(nodes[0]!.http, bearer, { name: 'Shop' });
     key = (await createKey(nodes[0]!.http, bearer, application, 'Frontend')).key;
@@ -76,14 +75,7 @@ needing('postgresql').describe('nodes whose PostgreSQL is lost', () => {
     }, often);
     const answer = await get(nodes[1]!, `${usagePath()}&format=csv`);
     expect(answer.headers.get('flagmeter-may-be-counting')).toBe('three');
-    const forgotten = await runBinary([
-      'postgres',
-      'forget-node',
-      'three',
-      '--postgres',
-      postgresUrl,
-      '--yes',
-    ]);
+    const forgotten = await runBinary(['postgres', 'forget-node', 'three', '--postgres', postgresUrl, '--yes']);
     expect(forgotten, forgotten.stderr).toMatchObject({ code: 0 });
     await vi.waitFor(async () => expect((await reportOf(nodes[0]!)).mayBeCounting).toBeUndefined(), often);
     await stop(cutOff);
@@ -103,10 +95,7 @@ needing('postgresql').describe('nodes whose PostgreSQL is lost', () => {
     expect(JSON.parse(listed.stdout)).toMatchObject([{ name: 'replica' }]);
     await stop(nodes[0]!);
     const without = await runBinary(adoptArgs(data, []));
-    expect(without).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('are encrypted: name the key file'),
-    });
+    expect(without).toMatchObject({ code: 1, stderr: expect.stringContaining('are encrypted: name the key file') });
     const wrong = await runBinary(adoptArgs(data, ['--postgres-key-file', await newKeyFile()]));
     expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('is not the key file') });
     expect(await database.query("SELECT to_regclass('fm_engine') AS found", [], postgresUrl)).toEqual([
@@ -125,11 +114,7 @@ needing('postgresql').describe('nodes whose PostgreSQL is lost', () => {
     await stop(nodes[2]!);
     nodes[2] = await startNode(nodes[2]!.data, 'three');
     expect(await send(nodes[2]!)).toBe(202);
-    await database.query(
-      "UPDATE fm_engine SET id = replace(id, ', which is being filled', '')",
-      [],
-      postgresUrl,
-    );
+    await database.query("UPDATE fm_engine SET id = replace(id, ', which is being filled', '')", [], postgresUrl);
     nodes[0] = await startNode(data, 'one');
     for (const node of nodes) expect(await send(node)).toBe(202);
     await expectAll();
@@ -140,13 +125,9 @@ needing('postgresql').describe('nodes whose PostgreSQL is lost', () => {
 
   test('set aside what an older database lacks, and restore it', async () => {
     const goBack = await copy();
-    await vi.waitFor(
-      async () => expect((await get(nodes[0]!, '/api/v2/applications')).status).toBe(200),
-      often,
-    );
+    await vi.waitFor(async () => expect((await get(nodes[0]!, '/api/v2/applications')).status).toBe(200), often);
     const later = await createKey(nodes[0]!.http, bearer, application, 'Frontend');
-    for (const node of nodes)
-      await vi.waitFor(async () => expect(await send(node, later.key)).toBe(202), often);
+    for (const node of nodes) await vi.waitFor(async () => expect(await send(node, later.key)).toBe(202), often);
     await expectAll();
     await goBack();
     for (const node of nodes)
@@ -180,17 +161,11 @@ needing('postgresql').describe('nodes whose PostgreSQL is lost', () => {
     const [own] = await database.query<{ secret: string }>('SELECT secret FROM fm_engine', [], postgresUrl);
     await replaceSecret(storedSecret(randomBytes(32), new PostgresKey(randomBytes(32))));
     for (const node of nodes)
-      await vi.waitFor(
-        async () => expect(await stateOf(node)).toEqual({ managing: 503, connected: '0' }),
-        often,
-      );
+      await vi.waitFor(async () => expect(await stateOf(node)).toEqual({ managing: 503, connected: '0' }), often);
     for (const node of nodes) expect(await send(node)).toBe(202);
     await replaceSecret(own!.secret);
     for (const node of nodes)
-      await vi.waitFor(
-        async () => expect(await stateOf(node)).toEqual({ managing: 200, connected: '1' }),
-        often,
-      );
+      await vi.waitFor(async () => expect(await stateOf(node)).toEqual({ managing: 200, connected: '1' }), often);
     await expectAll();
   });
 });
@@ -210,10 +185,7 @@ async function stateOf({ http }: Binary): Promise<{ managing: number; connected:
 }
 
 function startNode(data: string, name: string, url = postgresUrl): Promise<Binary> {
-  return startBinary({
-    data,
-    args: ['--postgres', url, '--postgres-key-file', keyFile, '--node-name', name, ...urls],
-  });
+  return startBinary({ data, args: ['--postgres', url, '--postgres-key-file', keyFile, '--node-name', name, ...urls] });
 }
 
 function adopt(data: string, ...flags: string[]) {

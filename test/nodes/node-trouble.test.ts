@@ -60,9 +60,7 @@ needing('faketime', 'postgresql').describe('a node whose clock is wrong', () => 
     runProgram(
       'faketime',
       ['-f', shift, binaryPath, 'serve', '--data', data, '--postgres', postgresUrl, ...freePorts],
-      {
-        FAKETIME_DONT_FAKE_MONOTONIC: '1',
-      },
+      { FAKETIME_DONT_FAKE_MONOTONIC: '1' },
     );
 
   test.each([
@@ -72,13 +70,11 @@ needing('faketime', 'postgresql').describe('a node whose clock is wrong', () => 
     const data = join(freshDirectory(), 'data');
     const { code, stdout, stderr } = await serveAt(shift, data);
     expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toMatch(
-      new RegExp(`clock of this machine is [78]\\.\\d s ${way} PostgreSQL's; the limit is 5 s`),
-    );
+    expect(stderr).toMatch(new RegExp(`clock of this machine is [78]\\.\\d s ${way} PostgreSQL's; the limit is 5 s`));
     expect(existsSync(data) ? readdirSync(data) : []).toEqual([]);
-    expect(
-      await database.query('SELECT 1 FROM fm_node UNION ALL SELECT 1 FROM fm_stream', [], postgresUrl),
-    ).toEqual([]);
+    expect(await database.query('SELECT 1 FROM fm_node UNION ALL SELECT 1 FROM fm_stream', [], postgresUrl)).toEqual(
+      [],
+    );
   });
 });
 
@@ -120,9 +116,7 @@ test('a running node that was forgotten answers 503 until it restarts', async ()
   const ready = await fetch(`http://${node.http}/readyz`);
   expect([ready.status, await ready.text()]).toEqual([503, expect.stringContaining('restart the node')]);
   const { stdout } = await runBinary(['postgres', 'status', '--postgres', postgresUrl]);
-  expect(stdout).toContain(
-    'Node forgotten was forgotten but is running: it answers 503 until it is restarted',
-  );
+  expect(stdout).toContain('Node forgotten was forgotten but is running: it answers 503 until it is restarted');
   await stop(node);
   const again = await startNode('--data', node.data);
   expect(await sendCheck(again.http, shop.key, 'after')).toBe(202);

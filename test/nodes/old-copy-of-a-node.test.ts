@@ -40,8 +40,7 @@ needing('postgresql').describe('a node whose directory is put back from a backup
 
     let counted = 0;
     const count = async (times: number) => {
-      for (let time = 0; time < times; time += 1)
-        expect(await sendCheck(one.http, key, 'checkout')).toBe(202);
+      for (let time = 0; time < times; time += 1) expect(await sendCheck(one.http, key, 'checkout')).toBe(202);
       counted += times;
     };
     const expectCounted = async (nodes: readonly Binary[]) => {

@@ -57,12 +57,7 @@ needing('postgresql').describe('a single machine becomes a node', () => {
     stored = await fillStore(single.http, credentials, Date.now());
     const access = await token(single.http, credentials);
     packetKey = (await createKey(single.http, access, stored.application, 'Frontend')).key;
-    const minted = await send(
-      single.http,
-      'identities',
-      { identity: 'bob' },
-      { authorization: stored.backendKey },
-    );
+    const minted = await send(single.http, 'identities', { identity: 'bob' }, { authorization: stored.backendKey });
     instanceId = (JSON.parse(minted.text) as { instanceId: string }).instanceId;
     // The ledger has a refusal a second later at most.
     await vi.waitFor(
@@ -150,8 +145,6 @@ async function expectIdIsValid(one: Binary, other: Binary): Promise<void> {
   const access = await token(other.http, stored.credentials);
   const path = `/api/v2/applications/${stored.application}/identities/bob/exposures?environment=Production`;
   await vi.waitFor(async () => {
-    expect(await manage(other.http, access, 'GET', path, 200)).toMatchObject({
-      exposures: [{ feature: 'welcome' }],
-    });
+    expect(await manage(other.http, access, 'GET', path, 200)).toMatchObject({ exposures: [{ feature: 'welcome' }] });
   }, often);
 }

@@ -51,9 +51,7 @@ describe.each(fixtures)('the database of $name', ({ name, stored }) => {
     });
     const answers = (await readStore(node.http, stored)) as Record<string, object>;
     for (const [path, answer] of Object.entries(stored.answers))
-      expect(steadyAnswers(answers[path]), path).toMatchObject(
-        lasting(path, steadyAnswers(answer) as object),
-      );
+      expect(steadyAnswers(answers[path]), path).toMatchObject(lasting(path, steadyAnswers(answer) as object));
     expect(await refresh(node.http, stored)).toBe(200);
     await expectMore(node.http, stored);
     // The process that prints the ready line waits for the node, and forwards no signal.

@@ -33,10 +33,7 @@ afterAll(async () => {
 /** Sends a request of a browser to a node. @returns the answer, and the cookies that it sets */
 async function send(node: Binary, address: string, cookie = '') {
   const { pathname, search } = new URL(address, authUrl);
-  const answer = await fetch(`http://${node.http}${pathname}${search}`, {
-    headers: { cookie },
-    redirect: 'manual',
-  });
+  const answer = await fetch(`http://${node.http}${pathname}${search}`, { headers: { cookie }, redirect: 'manual' });
   const set = answer.headers.getSetCookie().filter((line) => !line.includes('Max-Age=0'));
   return {
     ...{ answer, location: answer.headers.get('location') ?? '' },

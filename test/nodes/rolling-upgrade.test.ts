@@ -60,9 +60,7 @@ let webhook: string;
 /** Before the upgrade. */
 let said: object;
 
-const { describe, test } = needing('postgresql', 'haproxy', 'git', 'g++', 'patch', {
-  why: whyNoReleaseBefore,
-});
+const { describe, test } = needing('postgresql', 'haproxy', 'git', 'g++', 'patch', { why: whyNoReleaseBefore });
 
 describe('nodes of two releases on one PostgreSQL', () => {
   beforeAll(async () => {
@@ -76,8 +74,7 @@ describe('nodes of two releases on one PostgreSQL', () => {
     admin = join(folder, 'haproxy/admin.sock');
     const url = `https://localhost:${balancer.port}`;
     urls = ['--auth-url', url, '--base-url', url, '--metrics-url', url];
-    for (const each of addresses)
-      nodes.push({ ...each, binary: before, process: await startNode(before, each) });
+    for (const each of addresses) nodes.push({ ...each, binary: before, process: await startNode(before, each) });
     stored = await fillStore(nodes[0]!.http, credentials, Date.now());
     clients = await beginTraffic();
   });
@@ -132,8 +129,7 @@ describe('nodes of two releases on one PostgreSQL', () => {
     for (const { http } of nodes) {
       const shop = { credentials, application };
       await vi.waitFor(async () => expect(await readChecks(http, shop)).toEqual(told.checks), often);
-      const isAnswered = (status: number) => (access: string) =>
-        manage(http, access, 'GET', '/api/v2/users', status);
+      const isAnswered = (status: number) => (access: string) => manage(http, access, 'GET', '/api/v2/users', status);
       await Promise.all([...told.valid.map(isAnswered(200)), ...told.invalidated.map(isAnswered(401))]);
     }
     const refreshed = { clientId: stored.clientId, refreshToken: told.refreshToken };
@@ -276,8 +272,7 @@ async function beginTraffic(): Promise<SteadyClients> {
   application = await createApplication(http, access, { name: 'Busy' });
   const path = `/api/v2/applications/${application}/features`;
   await manage(http, access, 'POST', path, 201, { name: 'changed' });
-  const keyOf = async (type: 'Frontend' | 'Backend') =>
-    (await createKey(http, access, application, type)).key;
+  const keyOf = async (type: 'Frontend' | 'Backend') => (await createKey(http, access, application, type)).key;
   keys = { frontendKey: await keyOf('Frontend'), backendKey: await keyOf('Backend') };
   // A key created on another node is valid for packets within a second.
   for (const each of nodes)

@@ -49,11 +49,7 @@ needing('postgresql').describe('the usage by days in SQL', () => {
     key = (await createKey(nodes[0]!.http, bearer, application, 'Backend')).key;
     await database.query('CREATE ROLE analyst LOGIN');
     await database.query('GRANT USAGE ON SCHEMA flagmeter_reports TO analyst', [], postgresUrl);
-    await database.query(
-      'GRANT SELECT ON ALL TABLES IN SCHEMA flagmeter_reports TO analyst',
-      [],
-      postgresUrl,
-    );
+    await database.query('GRANT SELECT ON ALL TABLES IN SCHEMA flagmeter_reports TO analyst', [], postgresUrl);
     reader = postgresUrl.replace('postgres@', 'analyst@');
   });
 
@@ -83,12 +79,7 @@ needing('postgresql').describe('the usage by days in SQL', () => {
 });
 
 /** Reports checks of a feature over gRPC. @returns the status */
-async function report(
-  { grpc }: Binary,
-  feature: string,
-  checkCount: number,
-  time = yesterday,
-): Promise<number> {
+async function report({ grpc }: Binary, feature: string, checkCount: number, time = yesterday): Promise<number> {
   const client = openClient(grpc);
   const stats = [{ feature, variantStats: { on: { checkCount } } }];
   const message = encode('Usage.FeatureStat', {

@@ -25,11 +25,7 @@ needing('postgresql').describe('a node', () => {
 
   const refusals: [string, () => Promise<readonly string[]>, RegExp][] = [
     ['an invalid URL', async () => ['--postgres', 'postgres://'], /--postgres|URL/],
-    [
-      'a database without tables',
-      async () => ['--postgres', await database.database()],
-      /flagmeter postgres init/,
-    ],
+    ['a database without tables', async () => ['--postgres', await database.database()], /flagmeter postgres init/],
     ['a missing database', async () => ['--postgres', database.url('no_such')], /no_such/],
     [
       'a key file that the database was made without',
@@ -65,9 +61,7 @@ needing('postgresql').describe('a node', () => {
     const data = join(freshDirectory(), 'single');
     await prepare(data);
     const ended = await serve(data, ['--postgres', postgresUrl]);
-    expect(ended.stderr).toMatch(
-      /has the accounts of a single machine; move them with flagmeter postgres adopt/,
-    );
+    expect(ended.stderr).toMatch(/has the accounts of a single machine; move them with flagmeter postgres adopt/);
     expect(filesIn(data)).not.toContain('spool');
   });
 
@@ -114,9 +108,7 @@ needing('postgresql').describe('a node', () => {
     expect(isReady).toBe(false);
     await database.start();
     const started = await starting;
-    expect(started.stderr()).toMatch(
-      /this data directory is empty: the service starts when PostgreSQL is available/,
-    );
+    expect(started.stderr()).toMatch(/this data directory is empty: the service starts when PostgreSQL is available/);
     expect(await stop(started)).toMatchObject({ code: 0 });
   });
 });

@@ -112,13 +112,11 @@ needing('postgresql').describe('three nodes on one PostgreSQL', () => {
     const identity = 'ann@example.com';
     const instance = await mint(nodes[0]!, identity);
     await sendPacket(nodes[1]!, { i: instance });
-    for (const node of nodes)
-      await vi.waitFor(async () => expect(await exposuresOf(node, identity)).toBe(1), often);
+    for (const node of nodes) await vi.waitFor(async () => expect(await exposuresOf(node, identity)).toBe(1), often);
     const path = `/api/v2/applications/${application}/identities/${encodeURIComponent(identity)}`;
     expect((await get(nodes[0]!, path, 'DELETE')).status).toBe(204);
     await sendPacket(nodes[1]!, { i: instance });
-    for (const node of nodes)
-      await vi.waitFor(async () => expect(await exposuresOf(node, identity)).toBe(0), often);
+    for (const node of nodes) await vi.waitFor(async () => expect(await exposuresOf(node, identity)).toBe(0), often);
   });
 
   test('all refuse a token at once that one has invalidated', async () => {
@@ -144,8 +142,7 @@ needing('postgresql').describe('three nodes on one PostgreSQL', () => {
     }
     await database.start();
     for (const node of nodes) await vi.waitFor(async () => expect(await checksOf(node)).toBe(counted), often);
-    for (const node of nodes)
-      expect((await fetch(`http://${node.http}/readyz?for=managing`)).status).toBe(200);
+    for (const node of nodes) expect((await fetch(`http://${node.http}/readyz?for=managing`)).status).toBe(200);
   });
 
   test('a prepared node starts counting without PostgreSQL', async () => {

@@ -6,15 +6,7 @@ import { needing } from '../support/needing.ts';
 import { packagesOf, root } from './fixture.ts';
 import { saidIn } from './said.ts';
 
-const { describe, test } = needing(
-  'binutils',
-  'cpio',
-  'dpkg',
-  'e2fsprogs',
-  'kmod',
-  'mmdebstrap',
-  'qemu-system-arm',
-);
+const { describe, test } = needing('binutils', 'cpio', 'dpkg', 'e2fsprogs', 'kmod', 'mmdebstrap', 'qemu-system-arm');
 
 describe('the packages for linux-arm64', () => {
   const executable = join(root, 'dist/flagmeter-linux-arm64');
@@ -40,13 +32,9 @@ describe('the packages for linux-arm64', () => {
     const deb = join(packagesOf('1.0.0', 'linux-arm64', executable), 'flagmeter_1.0.0-1_arm64.deb');
     const scratch = freshDirectory();
     const machine = join(import.meta.dirname, 'arm-machine.sh');
-    const { stdout, stderr } = spawnSync('bash', [machine, import.meta.dirname, deb, scratch], {
-      encoding: 'utf8',
-    });
+    const { stdout, stderr } = spawnSync('bash', [machine, import.meta.dirname, deb, scratch], { encoding: 'utf8' });
     expect(saidIn(stdout), `${stdout}\n${stderr}`).toMatchObject(expected);
-    execFileSync('debugfs', ['-R', `rdump /flagmeter ${scratch}`, join(scratch, 'disk')], {
-      stdio: 'pipe',
-    });
+    execFileSync('debugfs', ['-R', `rdump /flagmeter ${scratch}`, join(scratch, 'disk')], { stdio: 'pipe' });
     const data = join(scratch, 'flagmeter');
     for (const args of [['--data', data], [join(data, 'backup')]])
       expect(execFileSync(binaryPath, ['verify', ...args], { encoding: 'utf8', stdio: 'pipe' })).toContain(

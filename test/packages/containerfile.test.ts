@@ -12,22 +12,13 @@ import { root } from './fixture.ts';
 /** Checks of the Containerfile that need no image builder. */
 describe('the Containerfile', () => {
   const file = DockerfileParser.parse(readFileSync(join(root, 'packaging/Containerfile'), 'utf8'));
-  const instructions = file.getInstructions().map((each) => ({
-    keyword: each.getKeyword(),
-    text: each.getArgumentsContent() ?? '',
-  }));
+  const instructions = file
+    .getInstructions()
+    .map((each) => ({ keyword: each.getKeyword(), text: each.getArgumentsContent() ?? '' }));
   const textOf = (keyword: string) => instructions.find((each) => each.keyword === keyword)?.text ?? '';
 
   test('copies files of the tar.gz, and runs the executable as an unprivileged user', () => {
-    const contents = {
-      root,
-      version: '1.2.3',
-      epoch: 0,
-      executable: '',
-      manPages: {},
-      notices: '',
-      sbom: '',
-    };
+    const contents = { root, version: '1.2.3', epoch: 0, executable: '', manPages: {}, notices: '', sbom: '' };
     const packed = filesOfTarball({ ...contents, completions: { bash: '', zsh: '', fish: '' } }).map(
       ({ path }) => path,
     );
@@ -50,10 +41,7 @@ describe('the Containerfile', () => {
     const variables = file.getENVs().flatMap((each) => each.getProperties());
     const env = Object.fromEntries(variables.map((each) => [each.getName(), each.getValue() ?? '']));
     const read = loadConfig({ argv: [], env, readFile: () => '' });
-    expect(read).toMatchObject({
-      data: JSON.parse(textOf('VOLUME'))[0],
-      listen: '0.0.0.0:8080',
-    });
+    expect(read).toMatchObject({ data: JSON.parse(textOf('VOLUME'))[0], listen: '0.0.0.0:8080' });
     expect(() => checkPublicUrls(read)).toThrow('without --auth-url');
   });
 

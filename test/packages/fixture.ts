@@ -10,11 +10,7 @@ export const root = join(import.meta.dirname, '../..');
 export const epoch = 1_795_300_000;
 
 /** A folder with the packages of a built executable, with fast compression. */
-export function packagesOf(
-  version: string,
-  target: Target = 'linux-x64',
-  executable = requireBinary(),
-): string {
+export function packagesOf(version: string, target: Target = 'linux-x64', executable = requireBinary()): string {
   const out = freshDirectory();
   makePackages({ root, builds: [{ target, executable }], version, epoch, out, quick: true });
   return out;

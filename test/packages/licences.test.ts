@@ -19,8 +19,7 @@ interface Component {
 }
 
 /** The name of the package in a folder. Several versions of one may be installed, in nested folders. */
-const packageIn = (folder: string) =>
-  folder.slice(folder.lastIndexOf('node_modules/') + 'node_modules/'.length);
+const packageIn = (folder: string) => folder.slice(folder.lastIndexOf('node_modules/') + 'node_modules/'.length);
 
 const json = (file: string) => JSON.parse(readFileSync(file, 'utf8'));
 
@@ -50,13 +49,7 @@ describe('the bill of materials and the notices', () => {
     const read = folders.map(packageIn);
     expect(listed.toSorted()).toEqual([...read, 'node-addon-api', 'node-api-headers'].sort());
     const others = components.map(({ name }) => name).filter((name) => !listed.includes(name));
-    expect(others.sort()).toEqual([
-      'Bun',
-      'LMDB',
-      'LZ4',
-      'SecLists (common passwords)',
-      'libstdc++ and libgcc',
-    ]);
+    expect(others.sort()).toEqual(['Bun', 'LMDB', 'LZ4', 'SecLists (common passwords)', 'libstdc++ and libgcc']);
     const inBun = components.find(({ name }) => name === 'Bun')?.components?.map(({ name }) => name);
     expect(inBun).toContain('JavaScriptCore and WebKit');
   });
@@ -74,9 +67,7 @@ describe('the bill of materials and the notices', () => {
   test('the bill of materials lists the locked versions', () => {
     const { packages } = json(join(root, 'package-lock.json'));
     const locked = new Set(
-      Object.entries<{ version: string }>(packages).map(
-        ([folder, { version }]) => `${packageIn(folder)} ${version}`,
-      ),
+      Object.entries<{ version: string }>(packages).map(([folder, { version }]) => `${packageIn(folder)} ${version}`),
     );
     for (const { name, version, purl } of components.filter(({ name }) => listed.includes(name))) {
       expect(locked).toContain(`${name} ${version}`);

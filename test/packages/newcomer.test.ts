@@ -11,8 +11,7 @@ function commandsOf(path: string, heading: string, first: string): string {
     .find((text) => text.startsWith(`${heading}\n`));
   const blocks = [...(section ?? '').matchAll(/^```sh\n(.*?)^```$/gms)].map(([, commands]) => commands!);
   const block = blocks.find((commands) => commands.startsWith(first));
-  if (block === undefined)
-    throw new Error(`${path} has no commands under ${heading} that begin with ${first}`);
+  if (block === undefined) throw new Error(`${path} has no commands under ${heading} that begin with ${first}`);
   return block.replaceAll('VERSION', '1.2.3');
 }
 

@@ -53,8 +53,7 @@ describe('the packages of an executable', () => {
       '--utc',
     );
     const time = new Date(epoch * 1000).toISOString().slice(0, 19).replace('T', ' ');
-    for (const line of listed.trim().split('\n'))
-      expect(line).toMatch(new RegExp(`^\\S+ 0/0 +\\d+ ${time} `));
+    for (const line of listed.trim().split('\n')) expect(line).toMatch(new RegExp(`^\\S+ 0/0 +\\d+ ${time} `));
     expect(run('dpkg-deb', '--contents', deb())).not.toMatch(/^\S+ (?!root\/root)/m);
   });
 
@@ -65,12 +64,7 @@ describe('the packages of an executable', () => {
       run('dpkg-deb', '--field', deb(), ...fields)
         .trim()
         .split('\n'),
-    ).toEqual([
-      'Package: flagmeter',
-      'Version: 1.2.3-1',
-      'Architecture: amd64',
-      'Depends: adduser, libc6 (>= 2.34)',
-    ]);
+    ).toEqual(['Package: flagmeter', 'Version: 1.2.3-1', 'Architecture: amd64', 'Depends: adduser, libc6 (>= 2.34)']);
     const sums = run('dpkg-deb', '--info', deb(), 'md5sums');
     execFileSync('md5sum', ['--check', '--strict', '-'], { cwd: installed, input: sums, stdio: 'pipe' });
   });
@@ -103,21 +97,18 @@ describe('the packages of an executable', () => {
     expect(textIn(installed, inDebian)).toBe(printed);
   });
 
-  needing('man-db').test.each(['flagmeter.1', 'flagmeter-serve.1'])(
-    'the manual page %s is well-formed',
-    (name) => {
-      const env = { ...process.env, LC_ALL: 'C.UTF-8', MANWIDTH: '100' };
-      const page = join(installed, `usr/share/man/man1/${name}.gz`);
-      const script = 'man --warnings --local-file "$0" 2>&1 | col -b';
-      const shown = execFileSync('bash', ['-c', script, page], { env, encoding: 'utf8' });
-      expect(shown).not.toMatch(/^troff: |:\d+: warning|error:/m);
-      const said =
-        name === 'flagmeter.1'
-          ? ['flagmeter apps create', '130 interrupted']
-          : ['--queue-high-packets', 'FLAGMETER_DATA'];
-      for (const words of said) expect(shown).toContain(words);
-    },
-  );
+  needing('man-db').test.each(['flagmeter.1', 'flagmeter-serve.1'])('the manual page %s is well-formed', (name) => {
+    const env = { ...process.env, LC_ALL: 'C.UTF-8', MANWIDTH: '100' };
+    const page = join(installed, `usr/share/man/man1/${name}.gz`);
+    const script = 'man --warnings --local-file "$0" 2>&1 | col -b';
+    const shown = execFileSync('bash', ['-c', script, page], { env, encoding: 'utf8' });
+    expect(shown).not.toMatch(/^troff: |:\d+: warning|error:/m);
+    const said =
+      name === 'flagmeter.1'
+        ? ['flagmeter apps create', '130 interrupted']
+        : ['--queue-high-packets', 'FLAGMETER_DATA'];
+    for (const words of said) expect(shown).toContain(words);
+  });
 
   needing('lintian').test(
     'lintian reports only overridden tags, and every override is needed',
@@ -125,9 +116,7 @@ describe('the packages of an executable', () => {
       const options = ['--allow-root', '--display-info', '--pedantic', '--show-overrides'];
       const { stdout, stderr } = spawnSync('lintian', [...options, deb()], { encoding: 'utf8' });
       const tags = `${stdout}${stderr}`.split('\n').filter((line) => line !== '' && !line.startsWith('N:'));
-      const overridden = textIn(installed, 'usr/share/lintian/overrides/flagmeter').matchAll(
-        /^flagmeter: (\S+)/gm,
-      );
+      const overridden = textIn(installed, 'usr/share/lintian/overrides/flagmeter').matchAll(/^flagmeter: (\S+)/gm);
       const expected = Array.from(overridden, ([, tag]) => `O: flagmeter: ${tag}`);
       // Also reports overrides that are no longer needed.
       expect(new Set(tags.map((line) => line.split(' ').slice(0, 3).join(' ')))).toEqual(new Set(expected));
@@ -139,9 +128,7 @@ describe('the packages of an executable', () => {
     const unit = join(installed, 'flagmeter.service');
     const text = textIn(installed, 'lib/systemd/system/flagmeter.service');
     writeFileSync(unit, text.replace('/usr/bin/flagmeter', join(installed, 'usr/bin/flagmeter')));
-    const { stdout, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', unit], {
-      encoding: 'utf8',
-    });
+    const { stdout, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', unit], { encoding: 'utf8' });
     expect(stdout + stderr).not.toContain('flagmeter');
     // From 0 to 10, and 2.0 is "OK".
     const shown = run('systemd-analyze', 'security', '--offline=true', '--no-pager', unit);

@@ -54,19 +54,12 @@ async function startNode(url: string, name: string, version?: number): Promise<T
   return restartNode(url, data, { name });
 }
 
-function restartNode(
-  url: string,
-  data: string,
-  { name = 'node', free = () => 2 ** 40 } = {},
-): Promise<TestNode> {
+function restartNode(url: string, data: string, { name = 'node', free = () => 2 ** 40 } = {}): Promise<TestNode> {
   const setAside = new SetAside({ data, clock: systemClock, log: testLog(), free });
   return start(url, { data, name, setAside: () => setAside.keep('usage') });
 }
 
-async function withSources<T>(
-  data: string,
-  use: (sources: readonly Source[], directory: string) => Promise<T>,
-) {
+async function withSources<T>(data: string, use: (sources: readonly Source[], directory: string) => Promise<T>) {
   const [accounts, usage] = [openAccountTables(data), openReplicaStore(data)];
   const spool = new Spool(data, () => '');
   try {
@@ -185,8 +178,7 @@ describe('an empty database filled from a replica', () => {
       expect(done.engine).toBe(two.spool.engine);
       const all = { f: 1, g: call + 1 };
       if (isDone || call % 6 === 0)
-        for (const node of [two, await restartNode(url, await nodeDirectory(url))])
-          await expectCounts(node, all);
+        for (const node of [two, await restartNode(url, await nodeDirectory(url))]) await expectCounts(node, all);
       await connection.close();
       if (isDone) expect(call).toBeGreaterThan(12);
     }
@@ -202,14 +194,10 @@ describe('an empty database filled from a replica', () => {
       /^Cannot fill this database: it already has all counts of this directory .* start/,
     );
     const other = await newDatabase();
-    await expect(restore(other, data)).rejects.toThrow(
-      /^Cannot fill this database: it has other data of flagmeter /,
-    );
+    await expect(restore(other, data)).rejects.toThrow(/^Cannot fill this database: it has other data of flagmeter /);
     expect(await postgres.query('SELECT 1 FROM fm_snapshot', [], other)).toEqual([]);
     await postgres.query("UPDATE fm_entry SET id = 5 WHERE kind = 'delta'", [], url);
-    await expect(restore(url, data)).rejects.toThrow(
-      /^Cannot fill this database: it has other data of flagmeter /,
-    );
+    await expect(restore(url, data)).rejects.toThrow(/^Cannot fill this database: it has other data of flagmeter /);
     await lose(url);
     const { engine: id } = await restore(url, data);
     expect(await restore(url, data)).toEqual({ engine: id });
@@ -249,9 +237,7 @@ describe('data that PostgreSQL has lost', () => {
     one.count('f', 100);
     for (const node of [one, two]) await expectCounts(node, { f: 101 });
     await horizon(url);
-    await one.until(
-      ({ status }) => one.replica.applied.position >= 4 && status.nodes.every(({ lag }) => lag === 0),
-    );
+    await one.until(({ status }) => one.replica.applied.position >= 4 && status.nodes.every(({ lag }) => lag === 0));
     const data = await end(one);
     await goBack();
     return { url, data, two };

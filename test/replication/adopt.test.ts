@@ -77,8 +77,7 @@ async function accountsIn(directory: string): Promise<Rows> {
   const accounts = (await openPreparedOrCopy(directory))!;
   const rows: [string, string, unknown][] = [];
   for (const table of accountTables)
-    for (const { key: name, value } of accounts[table].getRange())
-      rows.push([table, name, structuredClone(value)]);
+    for (const { key: name, value } of accounts[table].getRange()) rows.push([table, name, structuredClone(value)]);
   await accounts.lmdb.close();
   return rows;
 }
@@ -94,9 +93,7 @@ async function usageIn(directory: string): Promise<Rows> {
     ),
   );
   await usage.lmdb.close();
-  return rows.filter(
-    ([table, name]) => table !== 'identities' || name !== Buffer.from('secret').toString('hex'),
-  );
+  return rows.filter(([table, name]) => table !== 'identities' || name !== Buffer.from('secret').toString('hex'));
 }
 
 /** Creates the directory of another node from the database, as `serve --postgres` does. */

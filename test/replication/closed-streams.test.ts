@@ -94,25 +94,22 @@ describe('a process whose stream was closed', () => {
     ['fm-done', 'killed after'],
   ];
 
-  it.each(places)(
-    'ships its rest once when its successor is killed at %s, %s it was done',
-    async (statement, kind) => {
-      const url = await newDatabase();
-      const [one, two] = [await start(url), await start(url)];
-      await one.node.freshen();
-      await countCutOff(one, () => one.count('f', 10));
-      await kill(url, one);
-      await closeStreams(url, one);
-      const fault = (name: string) => (name === statement ? kind : undefined);
-      const second = begin(url, { data: one.data, fault });
-      second.count('f', 100);
-      await expect.poll(() => second.session.isKilled).toBe(true);
-      const third = await restart(url, second);
-      for (const node of [third, two]) await expectCounts(node, { f: 110 });
-      const open = `SELECT stream FROM fm_stream WHERE state = 'open' AND directory = $1`;
-      await expect.poll(() => postgres.query(open, [third.spool.directory], url)).toHaveLength(1);
-    },
-  );
+  it.each(places)('ships its rest once when its successor is killed at %s, %s it was done', async (statement, kind) => {
+    const url = await newDatabase();
+    const [one, two] = [await start(url), await start(url)];
+    await one.node.freshen();
+    await countCutOff(one, () => one.count('f', 10));
+    await kill(url, one);
+    await closeStreams(url, one);
+    const fault = (name: string) => (name === statement ? kind : undefined);
+    const second = begin(url, { data: one.data, fault });
+    second.count('f', 100);
+    await expect.poll(() => second.session.isKilled).toBe(true);
+    const third = await restart(url, second);
+    for (const node of [third, two]) await expectCounts(node, { f: 110 });
+    const open = `SELECT stream FROM fm_stream WHERE state = 'open' AND directory = $1`;
+    await expect.poll(() => postgres.query(open, [third.spool.directory], url)).toHaveLength(1);
+  });
 });
 
 describe('a copied directory', () => {
@@ -140,37 +137,34 @@ describe('a copied directory', () => {
   it.each([
     ['are shipped after that, if the copy has shipped the same deltas', true],
     ['are held, if the copy has shipped others', false],
-  ])(
-    'is refused to the original while a copy runs, and counts that only the original has %s',
-    async (_, isSame) => {
-      const url = await newDatabase();
-      const one = await start(url, { name: 'one' });
-      one.count('f', 1);
-      await expectCounts(one, { f: 1 });
-      one.session.fault = () => 'refused';
-      if (isSame) one.session.fault = (name) => (name.startsWith('fm-append') ? 'refused' : undefined);
-      else await one.until(({ status }) => !status.postgres.connected); // Nothing is sealed from now on.
-      one.count('f', 10);
-      await expect.poll(() => one.spool.stream(one.stream)?.sealed).toBe(isSame ? 2 : 1);
-      one.session.fault = () => 'refused';
-      await one.until(({ status }) => !status.postgres.connected);
-      const data = copyOf(one.data);
-      one.count('f', 100);
-      await postgres.query(`UPDATE fm_node SET beat_at = beat_at - interval '3 s'`, [], url);
-      const copy = await start(url, { data, name: 'copy' });
-      copy.count('f', 1000);
-      await expectCounts(copy, { f: 1011 });
-      one.session.fault = () => undefined;
-      await one.until(({ refuses }) => refuses === 'copied');
-      const next = 'it counts nothing while the other runs, and keeps its earlier counts';
-      expect(one.lines).toContainEqual(expect.objectContaining({ msg: 'this node is not alone', next }));
-      await kill(url, copy);
-      const again = await restart(url, one);
-      if (isSame) return expectCounts(again, { f: 1111 });
-      await again.until(({ refuses }) => refuses === 'copied');
-      expect(logged(again, 'error')).toEqual([expect.stringContaining('This node keeps its counts')]);
-      expect(again.spool.stream(one.stream)).toMatchObject({ sealed: 2, acknowledged: 1 });
-      await expectCounts(again, { f: 1011 });
-    },
-  );
+  ])('is refused to the original while a copy runs, and counts that only the original has %s', async (_, isSame) => {
+    const url = await newDatabase();
+    const one = await start(url, { name: 'one' });
+    one.count('f', 1);
+    await expectCounts(one, { f: 1 });
+    one.session.fault = () => 'refused';
+    if (isSame) one.session.fault = (name) => (name.startsWith('fm-append') ? 'refused' : undefined);
+    else await one.until(({ status }) => !status.postgres.connected); // Nothing is sealed from now on.
+    one.count('f', 10);
+    await expect.poll(() => one.spool.stream(one.stream)?.sealed).toBe(isSame ? 2 : 1);
+    one.session.fault = () => 'refused';
+    await one.until(({ status }) => !status.postgres.connected);
+    const data = copyOf(one.data);
+    one.count('f', 100);
+    await postgres.query(`UPDATE fm_node SET beat_at = beat_at - interval '3 s'`, [], url);
+    const copy = await start(url, { data, name: 'copy' });
+    copy.count('f', 1000);
+    await expectCounts(copy, { f: 1011 });
+    one.session.fault = () => undefined;
+    await one.until(({ refuses }) => refuses === 'copied');
+    const next = 'it counts nothing while the other runs, and keeps its earlier counts';
+    expect(one.lines).toContainEqual(expect.objectContaining({ msg: 'this node is not alone', next }));
+    await kill(url, copy);
+    const again = await restart(url, one);
+    if (isSame) return expectCounts(again, { f: 1111 });
+    await again.until(({ refuses }) => refuses === 'copied');
+    expect(logged(again, 'error')).toEqual([expect.stringContaining('This node keeps its counts')]);
+    expect(again.spool.stream(one.stream)).toMatchObject({ sealed: 2, acknowledged: 1 });
+    await expectCounts(again, { f: 1011 });
+  });
 });

@@ -45,18 +45,10 @@ async function postgresWithShop(): Promise<string> {
   const records = [
     ['teams', 'team_1', { id: 'team_1', name: 'Storefront' }],
     ['applications', 'app_1', application],
-    [
-      'users',
-      'user_1',
-      { id: 'user_1', name: 'Secret', environments: [{ name: 'Secret', number: environment }] },
-    ],
+    ['users', 'user_1', { id: 'user_1', name: 'Secret', environments: [{ name: 'Secret', number: environment }] }],
   ] as const;
   for (const [table, key, value] of records)
-    await postgres.query(
-      'INSERT INTO fm_record VALUES ($1, $2, $3)',
-      [table, key, JSON.stringify(value)],
-      url,
-    );
+    await postgres.query('INSERT INTO fm_record VALUES ($1, $2, $3)', [table, key, JSON.stringify(value)], url);
   return url;
 }
 
@@ -73,8 +65,7 @@ function exportFrom(
 }
 
 /** Lets another node write at once, as if the lease had expired. */
-const endLease = (url: string) =>
-  postgres.query(`UPDATE fm_export SET until = now() - interval '1 s'`, [], url);
+const endLease = (url: string) => postgres.query(`UPDATE fm_export SET until = now() - interval '1 s'`, [], url);
 
 const inSql = (url: string, day: number, view = 'daily_usage', some = columns) =>
   postgres.query<DayRow>(
@@ -85,9 +76,7 @@ const inSql = (url: string, day: number, view = 'daily_usage', some = columns) =
 
 function inReport(node: TestNode, day: number): DayRow[] {
   const range = { from: day * 1440, to: (day + 1) * 1440, step: 'day' } as const;
-  const { features } = finish(
-    usageReport(node.store, { name: 'Live', number: environment }, range, undefined),
-  );
+  const { features } = finish(usageReport(node.store, { name: 'Live', number: environment }, range, undefined));
   const rows = features.flatMap(({ feature, variants }) =>
     variants.map(({ variant, checks, used, viewed, uniqueUsers }) => {
       return { feature, variant, checks, used, viewed, users: uniqueUsers };
@@ -112,10 +101,7 @@ function gate(): { readonly opened: Promise<void>; open(): void } {
 }
 
 /** A session that fails or waits at a statement. */
-function intercepted(
-  session: PostgresSession,
-  before: (statement: Statement) => Promise<void>,
-): PostgresSession {
+function intercepted(session: PostgresSession, before: (statement: Statement) => Promise<void>): PostgresSession {
   return {
     query: async (statement: Statement) => {
       await before(statement);
@@ -126,16 +112,11 @@ function intercepted(
 }
 
 async function fill(one: TestNode, two: TestNode, features = 1200): Promise<Record<string, number>> {
-  const rows = Array.from(
-    { length: features },
-    (_, index) => [`f${index}`, index + 1, on(yesterday)] as const,
-  );
+  const rows = Array.from({ length: features }, (_, index) => [`f${index}`, index + 1, on(yesterday)] as const);
   one.countAll(rows);
   two.countAll(rows.slice(0, 100));
   two.count('today', 5, on(today));
-  const all = Object.fromEntries(
-    rows.map(([name, checks], index) => [name, index < 100 ? 2 * checks : checks]),
-  );
+  const all = Object.fromEntries(rows.map(([name, checks], index) => [name, index < 100 ? 2 * checks : checks]));
   const wanted = { ...all, today: 5 };
   await expectCounts(one, wanted);
   await expectCounts(two, wanted);
@@ -233,9 +214,7 @@ describe('usage by days in SQL', () => {
     goOn.open();
     await late;
     expect(await inSql(url, yesterday)).toEqual(inReport(one, yesterday));
-    expect(await inSql(url, yesterday)).toContainEqual(
-      expect.objectContaining({ feature: 'f3', checks: 11_008 }),
-    );
+    expect(await inSql(url, yesterday)).toContainEqual(expect.objectContaining({ feature: 'f3', checks: 11_008 }));
   });
 
   it('follows the names in the accounts, and is removed with an environment', async () => {
@@ -247,9 +226,7 @@ describe('usage by days in SQL', () => {
     const names = () => inSql(url, yesterday, 'daily_usage', 'DISTINCT team, application');
     await change(`UPDATE fm_record SET value = replace(value, 'Shop', 'Market') WHERE key = 'app_1'`);
     expect(await names()).toEqual([{ team: 'Storefront', application: 'Market' }]);
-    await change(
-      `UPDATE fm_record SET value = '{"id":"app_1","name":"Market","environments":[]}' WHERE key = 'app_1'`,
-    );
+    await change(`UPDATE fm_record SET value = '{"id":"app_1","name":"Market","environments":[]}' WHERE key = 'app_1'`);
     expect(await names()).toEqual([]);
     await exportFrom(one);
     expect(await change('SELECT 1 FROM fm_daily')).toEqual([]);
@@ -283,12 +260,8 @@ describe('usage by days in SQL', () => {
     const [best] = await postgres.query(example, [], asAnalyst);
     const place = { application: 'Shop', environment: 'Live', feature: 'f19' };
     expect(best).toEqual({ ...place, checks: '40', used_percent: '0.0', users_of_best_day: '0' });
-    await expect(postgres.query('SELECT * FROM fm_record', [], asAnalyst)).rejects.toThrow(
-      'permission denied',
-    );
-    await expect(
-      postgres.query('DELETE FROM flagmeter_reports.daily_usage', [], asAnalyst),
-    ).rejects.toThrow();
+    await expect(postgres.query('SELECT * FROM fm_record', [], asAnalyst)).rejects.toThrow('permission denied');
+    await expect(postgres.query('DELETE FROM flagmeter_reports.daily_usage', [], asAnalyst)).rejects.toThrow();
     const spying = `CREATE FUNCTION pg_temp.spy(text) RETURNS boolean LANGUAGE plpgsql COST 0.0001 AS
       $$ BEGIN RAISE EXCEPTION 'saw %', $1; END $$; SELECT * FROM flagmeter_reports.daily_usage WHERE pg_temp.spy(application)`;
     await expect(postgres.query(spying, [], asAnalyst)).rejects.toThrow('saw Shop');

@@ -13,9 +13,7 @@ const word = fc.nat(2 ** 32 - 1);
 const environment = fc.nat(70_000);
 const ordinal = fc.nat(environmentOrdinal - 1);
 const ref = fc.tuple(environment, ordinal).map(([number, place]) => number * 2 ** 20 + place);
-const bucket = fc
-  .tuple(fc.constantFrom(0, 1, 2), word)
-  .map(([width, minute]) => bucketOf(width as 0, minute));
+const bucket = fc.tuple(fc.constantFrom(0, 1, 2), word).map(([width, minute]) => bucketOf(width as 0, minute));
 const amount = fc.oneof(fc.nat(), fc.double({ min: 0, max: 1e300, noNaN: true }).map(Math.round));
 const value = fc.double({ noNaN: true, noDefaultInfinity: true }).map((each) => each + 0);
 const time = fc.nat(2 ** 41);
@@ -33,12 +31,7 @@ const sketch = fc
     for (const [at, coupon] of coupons.entries()) content.writeUInt32LE(coupon, 1 + at * 4);
     return { ref: 7, day: 20_000, chunk, value: content };
   });
-const registers = fc.constant({
-  ref: 9,
-  day: 1,
-  chunk: 3,
-  value: Buffer.alloc(chunkValueBytes, 0).fill(1, 0, 1),
-});
+const registers = fc.constant({ ref: 9, day: 1, chunk: 3, value: Buffer.alloc(chunkValueBytes, 0).fill(1, 0, 1) });
 
 const exposures = fc.record({
   environment,
@@ -78,11 +71,7 @@ const delta = fc.record({
     fc.record({
       environment,
       ordinal,
-      name: fc.oneof(
-        fc.tuple(name),
-        fc.tuple(name, fc.oneof(name, fc.constant(''))),
-        fc.tuple(name, name, name),
-      ),
+      name: fc.oneof(fc.tuple(name), fc.tuple(name, fc.oneof(name, fc.constant(''))), fc.tuple(name, name, name)),
     }),
   ),
   counts: rows(ref, bucket, amount, amount, amount),
@@ -123,34 +112,18 @@ const delta = fc.record({
       example: fc.option(fc.record({ origin: fc.string(), detail: fc.string() })),
     }),
   ),
-  uses: fc.array(
-    fc.record({ application: environment, digest: bytes(16), hash: bytes(32), expiresAt: time }),
-  ),
+  uses: fc.array(fc.record({ application: environment, digest: bytes(16), hash: bytes(32), expiresAt: time })),
   unresolved: fc.array(unresolved),
   cumulative: fc.array(
     fc.record({
       ...{ identity: bytes(16), at: time, sender: fc.oneof(bytes(0), bytes(16)), repeats: fc.nat(3) },
-      ...{
-        stop: time,
-        length: time,
-        interval: time,
-        subject: fc.oneof(fc.constant(''), subjectTexts),
-        bucket,
-      },
+      ...{ stop: time, length: time, interval: time, subject: fc.oneof(fc.constant(''), subjectTexts), bucket },
       ...{ measuredAt: time, rows: rows(ref, fc.nat(15), value) },
     }),
   ),
   totals: fc.array(
     fc.record({
-      ...{
-        application: environment,
-        digest: bytes(16),
-        ref,
-        bucket,
-        value: amount,
-        at: time,
-        received: time,
-      },
+      ...{ application: environment, digest: bytes(16), ref, bucket, value: amount, at: time, received: time },
       fresh: fc.nat(1),
     }),
   ),
@@ -185,8 +158,7 @@ test('an invalid row does not affect other rows of its kind', () => {
 function readAnything(body: Uint8Array): void {
   try {
     const read = decodeDelta(body, body.length % 2 === 0 ? undefined : () => {});
-    for (const each of [read.counts, read.measurements, read.seen])
-      expect(each.every(Number.isFinite)).toBe(true);
+    for (const each of [read.counts, read.measurements, read.seen]) expect(each.every(Number.isFinite)).toBe(true);
   } catch (error) {
     expect(error).toBeInstanceOf(DeltaUnreadable);
   }
@@ -241,10 +213,7 @@ test.each<[string, Partial<Delta>]>([
   ],
   ['a subject that is not canonical', { ledger: [{ ...line, subject: '[1, null]' }] }],
   ['a subject that ends a row', { ledger: [{ ...line, subject: '[1],2,3,4],[5' }] }],
-  [
-    'a short digest',
-    { uses: [{ application: 1, digest: Buffer.alloc(15), hash: Buffer.alloc(32), expiresAt: 1 }] },
-  ],
+  ['a short digest', { uses: [{ application: 1, digest: Buffer.alloc(15), hash: Buffer.alloc(32), expiresAt: 1 }] }],
 ])('%s is unreadable', (_, part) => {
   const body = encodeDelta({ ...empty, ...part });
   expect(() => decodeDelta(body)).toThrow(DeltaUnreadable);

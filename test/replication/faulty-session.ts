@@ -92,8 +92,7 @@ export class FaultySession implements PostgresSession {
 
   #after<T>(kind: FaultKind | undefined, result: T): T {
     if (kind === 'killed after') this.kill();
-    if (kind === 'lost' || kind === 'killed after')
-      throw new PostgresError('unknown_outcome', 'the answer was lost');
+    if (kind === 'lost' || kind === 'killed after') throw new PostgresError('unknown_outcome', 'the answer was lost');
     return result;
   }
 }

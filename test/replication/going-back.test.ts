@@ -240,9 +240,7 @@ describe('a process', () => {
     await add('forgotten', 'forgotten', 8);
     await add('silent', 'up', 8);
     await add('not shipped', 'done', 8);
-    await session.query({
-      text: `INSERT INTO fm_stream (stream, directory) VALUES ('open', 'not shipped')`,
-    });
+    await session.query({ text: `INSERT INTO fm_stream (stream, directory) VALUES ('open', 'not shipped')` });
     await trimLogs(session);
     const { rows } = await session.query({ text: 'SELECT directory FROM fm_node ORDER BY 1' });
     expect(rows.map(({ directory }) => directory)).toEqual(['left lately', 'not shipped', 'silent']);

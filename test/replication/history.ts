@@ -2,16 +2,7 @@ import fc from 'fast-check';
 import { encodeBody, type ReplicaSettings } from '../../src/replication/entry.ts';
 import type { Mint } from '../../src/storage/lmdb/instances.ts';
 import { environments } from './test-replica.ts';
-import {
-  appendMints,
-  application,
-  digestOf,
-  mintOf,
-  type Sent,
-  start,
-  TestLog,
-  TestStream,
-} from './test-streams.ts';
+import { appendMints, application, digestOf, mintOf, type Sent, start, TestLog, TestStream } from './test-streams.ts';
 
 export const people = ['ann', 'bob', 'eve'];
 export const features = ['a', 'b', 'c', '__proto__'];
@@ -24,10 +15,7 @@ const counts = fc.tuple(fc.nat({ max: 9 }), fc.nat({ max: 9 }), fc.nat({ max: 9 
 const eighths = fc.integer({ min: -1000, max: 1000 }).map((value) => value / 8);
 const sent: fc.Arbitrary<Sent> = fc.record({
   environment: fc.constantFrom(...environments),
-  f: fc.dictionary(
-    fc.constantFrom('a', 'b', 'c'),
-    fc.dictionary(fc.constantFrom('on', 'off'), counts, { minKeys: 1 }),
-  ),
+  f: fc.dictionary(fc.constantFrom('a', 'b', 'c'), fc.dictionary(fc.constantFrom('on', 'off'), counts, { minKeys: 1 })),
   m: fc.dictionary(fc.constantFrom('g', 'k'), eighths, { maxKeys: 1 }),
   ago: fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, fc.nat({ max: 300 }), fc.nat({ max: 4000 })),
   person: fc.option(person, { nil: undefined }),
@@ -49,17 +37,9 @@ const happening = fc.oneof(
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('mint'), person }) },
   {
     weight: 4,
-    arbitrary: fc.record({
-      kind: fc.constant('unresolved'),
-      stream: streamNumber,
-      sent,
-      mint: fc.nat({ max: 5 }),
-    }),
+    arbitrary: fc.record({ kind: fc.constant('unresolved'), stream: streamNumber, sent, mint: fc.nat({ max: 5 }) }),
   },
-  {
-    weight: 8,
-    arbitrary: fc.record({ kind: fc.constant('ship'), stream: streamNumber, lag: fc.nat({ max: 4 }) }),
-  },
+  { weight: 8, arbitrary: fc.record({ kind: fc.constant('ship'), stream: streamNumber, lag: fc.nat({ max: 4 }) }) },
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('horizon') }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('forget'), person }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('restart'), stream: streamNumber }) },
@@ -170,10 +150,7 @@ export class History {
 
   #begin(number: number): void {
     this.#begun += 1;
-    this.#streams[number] = {
-      stream: new TestStream(`s${this.#begun}`, this.log, this.now, names),
-      items: [],
-    };
+    this.#streams[number] = { stream: new TestStream(`s${this.#begun}`, this.log, this.now, names), items: [] };
   }
 
   #restart(number: number): void {

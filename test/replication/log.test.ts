@@ -81,11 +81,7 @@ describe('an entry that is not a delta', () => {
     const url = await newDatabase();
     const connection = connect(url);
     const appenders = Array.from({ length: 3 }, () => new LogAppender(connection));
-    expect(await Promise.all(appenders.map((appender) => appender.horizon(60_000)))).toEqual([
-      true,
-      false,
-      false,
-    ]);
+    expect(await Promise.all(appenders.map((appender) => appender.horizon(60_000)))).toEqual([true, false, false]);
     await connection.close();
     expect(await kinds(url)).toEqual(['horizon']);
   });
@@ -128,11 +124,7 @@ async function newStream() {
       (await ship(session, 'stream', deltas, before)) !== undefined,
     logged: async () => {
       await session.close();
-      const rows = await postgres.query<{ seq: string }>(
-        'SELECT seq FROM fm_entry ORDER BY position',
-        [],
-        url,
-      );
+      const rows = await postgres.query<{ seq: string }>('SELECT seq FROM fm_entry ORDER BY position', [], url);
       return rows.map(({ seq }) => Number(seq));
     },
   };

@@ -9,12 +9,7 @@ import { Chunk, chunkOf, couponOf } from '../../src/storage/aggregate/hyperloglo
 import { addCounts, addValue } from '../../src/storage/aggregate/merge.ts';
 import type { Envelope } from '../../src/storage/commit/envelope.ts';
 import { eachCount, eachExposure, eachMeasurement, eachUser } from '../../src/storage/commit/records.ts';
-import {
-  countsCodec,
-  measurementCodec,
-  minuteOf,
-  seriesPerEnvironment,
-} from '../../src/storage/lmdb/blocks.ts';
+import { countsCodec, measurementCodec, minuteOf, seriesPerEnvironment } from '../../src/storage/lmdb/blocks.ts';
 import type { HashedId } from '../../src/storage/lmdb/instances.ts';
 import { chunkValueBytes, environmentOrdinal, writeChunk } from '../../src/storage/lmdb/sketches.ts';
 
@@ -30,10 +25,7 @@ export class OpenDelta {
     totals: [] as Delta['totals'][number][],
   };
   readonly #counts = new Map<string, { row: [number, number]; cell: ReturnType<typeof countsCodec.empty> }>();
-  readonly #values = new Map<
-    string,
-    { row: [number, number]; cell: ReturnType<typeof measurementCodec.empty> }
-  >();
+  readonly #values = new Map<string, { row: [number, number]; cell: ReturnType<typeof measurementCodec.empty> }>();
   readonly #chunks = new Map<string, { row: [number, number, number]; chunk: Chunk }>();
   readonly #seen = new Map<number, [first: number, last: number]>();
   readonly #people: PersonExposures[] = [];
@@ -109,17 +101,10 @@ export class OpenDelta {
     return {
       ...head,
       ...this.#parts,
-      counts: [...this.#counts.values()].flatMap(({ row, cell }) => [
-        ...row,
-        cell.checks,
-        cell.used,
-        cell.viewed,
-      ]),
-      measurements: [...this.#values.values()].flatMap(
-        ({ row, cell: { sum, count, last, lastAt, min, max } }) => {
-          return [...row, sum, count, last, lastAt, min, max];
-        },
-      ),
+      counts: [...this.#counts.values()].flatMap(({ row, cell }) => [...row, cell.checks, cell.used, cell.viewed]),
+      measurements: [...this.#values.values()].flatMap(({ row, cell: { sum, count, last, lastAt, min, max } }) => {
+        return [...row, sum, count, last, lastAt, min, max];
+      }),
       sketches: [...this.#chunks.values()].map(({ row: [ref, day, chunk], chunk: { content } }) => {
         const value = Buffer.alloc(chunkValueBytes);
         return { ref, day, chunk, value: value.subarray(0, writeChunk(value, content)) };

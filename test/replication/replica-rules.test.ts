@@ -3,13 +3,7 @@ import { NewerEntry } from '../../src/replication/apply-entry.ts';
 import { encodeDelta } from '../../src/replication/delta.ts';
 import { defaultSettings, encodeBody } from '../../src/replication/entry.ts';
 import { maxSkewMs } from '../../src/replication/postgres/shared-clock.ts';
-import {
-  bucketOf,
-  bucketWidth,
-  measurementCodec,
-  scanCells,
-  seriesRef,
-} from '../../src/storage/lmdb/blocks.ts';
+import { bucketOf, bucketWidth, measurementCodec, scanCells, seriesRef } from '../../src/storage/lmdb/blocks.ts';
 import { readSenders } from '../../src/storage/lmdb/senders.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { OpenDelta } from './open-delta.ts';
@@ -86,23 +80,20 @@ describe('an entry of a newer version', () => {
   test.each([
     ['kind', { kind: 'dance' as never }, 'kind "dance"'],
     ['format', { body: Buffer.of(9, 1, 2) }, 'format 9'],
-  ])(
-    '(another %s) stops the following with an explanation, after the entries before it',
-    (_, other, words) => {
-      const { log, one, node } = setUp();
-      for (let each = 0; each < 2; each += 1) {
-        one.send(packet(), start);
-        one.ship(log, start);
-      }
-      const entries = [log.entries[0]!, { ...log.entries[1]!, ...other }];
-      expect(node.replica.apply(entries).count).toBe(1);
-      expect(() => node.replica.apply(entries.slice(1))).toThrow(NewerEntry);
-      expect(() => node.replica.apply(entries.slice(1))).toThrow(words);
-      expect(node.replica.applied.position).toBe(1);
-      node.follow(log); // As after an update.
-      expect(checksOf(node)).toEqual({ 'checkout/on': 2 });
-    },
-  );
+  ])('(another %s) stops the following with an explanation, after the entries before it', (_, other, words) => {
+    const { log, one, node } = setUp();
+    for (let each = 0; each < 2; each += 1) {
+      one.send(packet(), start);
+      one.ship(log, start);
+    }
+    const entries = [log.entries[0]!, { ...log.entries[1]!, ...other }];
+    expect(node.replica.apply(entries).count).toBe(1);
+    expect(() => node.replica.apply(entries.slice(1))).toThrow(NewerEntry);
+    expect(() => node.replica.apply(entries.slice(1))).toThrow(words);
+    expect(node.replica.applied.position).toBe(1);
+    node.follow(log); // As after an update.
+    expect(checksOf(node)).toEqual({ 'checkout/on': 2 });
+  });
 });
 
 describe('a message', () => {
@@ -123,11 +114,7 @@ describe('a message', () => {
     other.ship(log, at);
     node.follow(log);
     expect(checksOf(node)).toEqual({ 'checkout/on': times });
-    const [, , rows] = exposuresOf(node.store, ['ann'])[0] as [
-      string,
-      number,
-      Record<string, { checks: number }>,
-    ];
+    const [, , rows] = exposuresOf(node.store, ['ann'])[0] as [string, number, Record<string, { checks: number }>];
     expect(rows['checkout/on']!.checks).toBe(times);
   });
 
@@ -273,9 +260,7 @@ describe('a horizon', () => {
     await node.restart();
     node.follow(log);
     expect(node.replica.applied.position).toBe(2);
-    const cells = (width: 0 | 1) => [
-      ...scanCells(node.store.measurements, measurementCodec, 1, width, 0, 2 ** 32 - 1),
-    ];
+    const cells = (width: 0 | 1) => [...scanCells(node.store.measurements, measurementCodec, 1, width, 0, 2 ** 32 - 1)];
     expect(cells(bucketWidth.minute)).toEqual([]);
     expect(cells(bucketWidth.hour).reduce((sum, { value }) => sum + value.count, 0)).toBe(30);
   });

@@ -19,20 +19,13 @@ const narrow: ReplicaSettings = {
   daysMs: 24 * 20 * hourMs,
   exposureDays: 1,
 };
-const wide: ReplicaSettings = {
-  ...defaultSettings,
-  minutesMs: 2 * hourMs,
-  hoursMs: 24 * hourMs,
-  exposureDays: 3000,
-};
+const wide: ReplicaSettings = { ...defaultSettings, minutesMs: 2 * hourMs, hoursMs: 24 * hourMs, exposureDays: 3000 };
 
 /** What a node does besides following. None of it may change its content. */
 const doing = fc.record({
   pace: fc.constantFrom(0, 2, 10),
   restart: fc.boolean(),
-  upkeep: fc.option(fc.record({ hours: fc.nat({ max: 100 }), steps: fc.nat({ max: 20 }) }), {
-    nil: undefined,
-  }),
+  upkeep: fc.option(fc.record({ hours: fc.nat({ max: 100 }), steps: fc.nat({ max: 20 }) }), { nil: undefined }),
   ahead: fc.nat({ max: 12 }),
 });
 const life = fc.array(doing, { maxLength: 4 });

@@ -86,9 +86,7 @@ test('deltas sealed at any time add up to the counts of a single machine', async
       const deltas = node.deltas();
       for (const delta of deltas) applyDelta(model, delta);
       expect(model.content()).toEqual(readModel(embedded).content());
-      const unknown = steps
-        .flatMap(({ packets }) => packets)
-        .filter((each) => each.unknown && each.entries.length > 0);
+      const unknown = steps.flatMap(({ packets }) => packets).filter((each) => each.unknown && each.entries.length > 0);
       expect(deltas.flatMap(unresolvedOf)).toHaveLength(unknown.length);
       expectNamed(deltas);
       expectBounds(deltas);
@@ -126,9 +124,7 @@ function refsOf(delta: Delta): number[] {
     ...delta.sketches.map(({ ref }) => ref),
     ...delta.senders.map(({ environment, ordinal }) => seriesRef(environment, ordinal)),
     ...unresolvedOf(delta).flatMap(({ rows }) => first(rows, 5)),
-    ...delta.exposures.flatMap(({ environment, rows }) =>
-      first(rows, 6).map((each) => seriesRef(environment, each)),
-    ),
+    ...delta.exposures.flatMap(({ environment, rows }) => first(rows, 6).map((each) => seriesRef(environment, each))),
     ...delta.messages.flatMap(({ counts, measurements, users }) => {
       return [...first(counts, 5), ...first(measurements, 4), ...first(users, 4)];
     }),
@@ -146,7 +142,6 @@ function expectBounds(deltas: readonly Delta[]): void {
       });
     for (const time of times([delta])) expect(time).toBeGreaterThanOrEqual(delta.since);
     const later = deltas.slice(at + 1).filter(({ stream }) => stream === delta.stream);
-    for (const time of times(later))
-      expect(time).toBeGreaterThanOrEqual(Math.max(delta.through, delta.version));
+    for (const time of times(later)) expect(time).toBeGreaterThanOrEqual(Math.max(delta.through, delta.version));
   }
 }

@@ -78,9 +78,9 @@ describe('nodes with one PostgreSQL', () => {
     expect(await postgres.query('SELECT state FROM fm_stream WHERE stream = $1', [one.stream], url)).toEqual([
       { state: 'done' },
     ]);
-    expect(
-      await postgres.query('SELECT state FROM fm_node WHERE directory = $1', [one.spool.directory], url),
-    ).toEqual([{ state: 'done' }]);
+    expect(await postgres.query('SELECT state FROM fm_node WHERE directory = $1', [one.spool.directory], url)).toEqual([
+      { state: 'done' },
+    ]);
   });
 
   it('ship what they counted while PostgreSQL was away', async () => {

@@ -80,8 +80,7 @@ test('only the last acknowledgement of each minute is kept', async () => {
 test('deltas that PostgreSQL has are not part of the size of a spool', async () => {
   const first = openSpool();
   first.sealMany(3);
-  const bytes = (from: number) =>
-    first.spool.deltas('one', from, 10).reduce((sum, { body }) => sum + body.length, 0);
+  const bytes = (from: number) => first.spool.deltas('one', from, 10).reduce((sum, { body }) => sum + body.length, 0);
   expect(first.spool.bytes).toBe(bytes(1));
   first.step({ acknowledged: [{ stream: 'one', seq: 1, at: 1 }] });
   expect(first.spool.bytes).toBe(bytes(2));
@@ -246,12 +245,7 @@ test('later counts belong to the stream of the process', async () => {
   const { spool, step, seqs } = openSpool({ data: first.data, stream: 'three' });
   step();
   expect(seqs('two')).toEqual([1]);
-  expect(spool.streams().map(({ stream, restOf }) => restOf ?? stream)).toEqual([
-    'one',
-    'two',
-    'one',
-    'three',
-  ]);
+  expect(spool.streams().map(({ stream, restOf }) => restOf ?? stream)).toEqual(['one', 'two', 'one', 'three']);
   await spool.close();
 });
 

@@ -6,25 +6,16 @@ const sound: readonly (readonly [string, Model])[] = [
   ['with two failovers', { packets: 2, failovers: 2 }],
   ['with a failover that loses commits', { packets: 3, failovers: 1, isLossy: true }],
   ['with two lossy failovers', { packets: 2, failovers: 2, isLossy: true }],
-  [
-    'when the directory of a node is restored from an old copy',
-    { packets: 3, failovers: 1, copy: 'restored' },
-  ],
+  ['when the directory of a node is restored from an old copy', { packets: 3, failovers: 1, copy: 'restored' }],
   ['while a copy of its directory runs', { packets: 3, failovers: 1, copy: 'cloned' }],
   [
     'when deltas that a failover reverts are no longer kept',
     { packets: 3, failovers: 2, isLossy: true, keepsNothing: true },
   ],
   ['when streams are closed', { packets: 2, failovers: 1, closes: 2 }],
-  [
-    'when a failover takes back that they were closed',
-    { packets: 2, failovers: 2, closes: 1, isLossy: true },
-  ],
+  ['when a failover takes back that they were closed', { packets: 2, failovers: 2, closes: 1, isLossy: true }],
   ['if the streams of an old copy are closed', { packets: 2, failovers: 1, closes: 1, copy: 'restored' }],
-  [
-    'if the streams of two running copies are closed',
-    { packets: 2, failovers: 0, closes: 1, copy: 'cloned' },
-  ],
+  ['if the streams of two running copies are closed', { packets: 2, failovers: 0, closes: 1, copy: 'cloned' }],
   ['if the former primary is queried', { packets: 2, failovers: 1, closes: 1, isOldAsked: true }],
 ];
 

@@ -59,14 +59,7 @@ interface State {
   readonly seenAtCopy: number;
 }
 
-const fresh = (id: number): StreamState => ({
-  id,
-  open: 0,
-  deltas: [],
-  acknowledged: 0,
-  kept: 1,
-  held: null,
-});
+const fresh = (id: number): StreamState => ({ id, open: 0, deltas: [], acknowledged: 0, kept: 1, held: null });
 
 /** The stream of the next process, and the one that continues the rest of a stream. */
 const successor = (id: number) => id + 2;
@@ -178,12 +171,7 @@ function* closing(model: Model, state: State, streams: readonly StreamState[]): 
   yield { ...state, primary: { ...state.primary, rows }, closes: state.closes + 1 };
 }
 
-function* counting(
-  { packets }: Model,
-  { next, accepted }: State,
-  stream: StreamState,
-  put: Put,
-): Generator<State> {
+function* counting({ packets }: Model, { next, accepted }: State, stream: StreamState, put: Put): Generator<State> {
   if (next < packets) {
     const bit = 1 << next;
     yield put({ ...stream, open: stream.open | bit }, { next: next + 1, accepted: accepted | bit });
@@ -273,9 +261,7 @@ function withRow(database: Database, id: number, row: Row): Database {
 }
 
 function inserted(database: Database, id: number, seq: number, delta: number): Database {
-  const counts = database.counts.map((count, packet) =>
-    delta & (1 << packet) ? Math.min(2, count + 1) : count,
-  );
+  const counts = database.counts.map((count, packet) => (delta & (1 << packet) ? Math.min(2, count + 1) : count));
   return withRow({ ...database, counts }, id, { seq, digest: delta });
 }
 

@@ -1,10 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  type Decision,
-  decide,
-  type KnownStream,
-  type PostgresStream,
-} from '../../src/replication/streams.ts';
+import { type Decision, decide, type KnownStream, type PostgresStream } from '../../src/replication/streams.ts';
 
 /** A stream whose delta `n` has the digest `n`. */
 function known(sealed: number, acknowledged: number, kept = 1, isOwn = true): KnownStream {
@@ -24,16 +19,10 @@ interface Case {
   readonly result: Decision;
 }
 
-const inherited = (sealed: number, acknowledged: number, kept = 1) =>
-  known(sealed, acknowledged, kept, false);
+const inherited = (sealed: number, acknowledged: number, kept = 1) => known(sealed, acknowledged, kept, false);
 
 const cases: readonly Case[] = [
-  {
-    when: 'PostgreSQL does not know the stream',
-    known: known(0, 0),
-    said: undefined,
-    result: { action: 'register' },
-  },
+  { when: 'PostgreSQL does not know the stream', known: known(0, 0), said: undefined, result: { action: 'register' } },
   {
     when: 'PostgreSQL no longer knows the stream',
     known: known(3, 3),

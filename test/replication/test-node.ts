@@ -117,8 +117,7 @@ export class TestNode {
       clock,
       log,
       main: {
-        seal: async ({ mark, ...noted }) =>
-          this.#aggregator.seal({ mark: { ...mark, version: 1 }, ...noted }),
+        seal: async ({ mark, ...noted }) => this.#aggregator.seal({ mark: { ...mark, version: 1 }, ...noted }),
         tell: (told) => {
           this.told = told;
           for (const listener of this.#listeners) listener();

@@ -85,8 +85,7 @@ const range = { from: days.from * 1440, to: days.to * 1440, step: 'day' } as con
 export function reportsOf(store: UsageTables, now: number, features: readonly string[]): unknown[] {
   store.lmdb.resetReadTxn();
   const reports = createReports(store);
-  const json = (made: Parameters<typeof finish>[0]) =>
-    JSON.parse(Buffer.from(finish(made) as Uint8Array).toString());
+  const json = (made: Parameters<typeof finish>[0]) => JSON.parse(Buffer.from(finish(made) as Uint8Array).toString());
   const page = { after: undefined, limit: 1000 } as never;
   const named = environments.map((number) => ({ number, name: `e${number}`, createdAt: start }));
   const staleness = { now, staleAfterMs: 30 * 86_400_000 };
@@ -135,10 +134,7 @@ export function exposuresOf(store: UsageTables, people: readonly string[]): unkn
   return people.flatMap((person) =>
     environments.map((environment) => {
       const rows = readExposures(store, exposuresKey(environment, digestOf(person)))?.rows ?? [];
-      const named = [...rows].map(([ordinal, row]) => [
-        seriesName(store, environment, ordinal)?.join('/'),
-        row,
-      ]);
+      const named = [...rows].map(([ordinal, row]) => [seriesName(store, environment, ordinal)?.join('/'), row]);
       return [person, environment, Object.fromEntries(named)];
     }),
   );

@@ -75,11 +75,7 @@ export function batchOf(sent: Sent, series: EnvironmentSeries, now: number): Env
   }
   const subject = { environment, transport: 'http', route: 'telemetry', outcome: 'accepted' } as const;
   const rest = { status: 202, code: null, userAgent: sender, instance: null };
-  const row = {
-    application,
-    hour: Math.floor(now / 3_600_000),
-    subject: subjectText({ ...subject, ...rest }),
-  };
+  const row = { application, hour: Math.floor(now / 3_600_000), subject: subjectText({ ...subject, ...rest }) };
   batch.ledger.add(row, now);
   return batch.seal();
 }
@@ -162,19 +158,13 @@ export class TestStream {
     this.seq += 1;
     this.through = now;
     const { id: stream, seq, since, through } = this;
-    log.append(
-      'delta',
-      encodeDelta(this.#open.seal({ stream, seq, since, version: 1, through })),
-      stream,
-      seq,
-    );
+    log.append('delta', encodeDelta(this.#open.seal({ stream, seq, since, version: 1, through })), stream, seq);
     this.since = Math.max(this.since, applied);
     this.#open = new OpenDelta();
   }
 
   #seriesOf({ environment }: Pick<Sent, 'environment'>): EnvironmentSeries {
-    const series =
-      this.#environments.get(environment) ?? new EnvironmentSeries(environment, this.#limits, []);
+    const series = this.#environments.get(environment) ?? new EnvironmentSeries(environment, this.#limits, []);
     this.#environments.set(environment, series);
     return series;
   }

@@ -10,18 +10,15 @@ const hour = 3_600_000;
 test.each([
   ['in the order of their times', [5, 8]],
   ['in the other order', [8, 5]],
-])(
-  'running totals that two nodes received count the greatest, if they are shipped %s',
-  (_, [first, second]) => {
-    const { log, one, other, node } = setUp();
-    one.sendTotal(first!, digest, start + first! * minute);
-    one.ship(log, start + 10 * minute);
-    other.sendTotal(second!, digest, start + second! * minute);
-    other.ship(log, start + 10 * minute);
-    node.follow(log);
-    expect(checksOf(node)).toEqual({ 'checkout/on': 8 });
-  },
-);
+])('running totals that two nodes received count the greatest, if they are shipped %s', (_, [first, second]) => {
+  const { log, one, other, node } = setUp();
+  one.sendTotal(first!, digest, start + first! * minute);
+  one.ship(log, start + 10 * minute);
+  other.sendTotal(second!, digest, start + second! * minute);
+  other.ship(log, start + 10 * minute);
+  node.follow(log);
+  expect(checksOf(node)).toEqual({ 'checkout/on': 8 });
+});
 
 test('running totals are compared after a restart of the replica, and forgotten at the horizon', async () => {
   const { log, one, node } = setUp();

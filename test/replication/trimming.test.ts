@@ -53,8 +53,7 @@ async function logOf(): Promise<{ ids: number[]; bodies: number[] }> {
 const age = (interval: string, where: string) =>
   sql(`UPDATE fm_entry SET at = now() - interval '${interval}' WHERE ${where}`);
 
-const between = (first: number, last: number) =>
-  Array.from({ length: last - first + 1 }, (_, at) => first + at);
+const between = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, at) => first + at);
 
 describe('in the log', () => {
   test('nothing is removed before a complete snapshot covers it, however old', async () => {
@@ -205,8 +204,7 @@ describe('a snapshot is made by one node', () => {
 
   const ageLease = (seconds: number) =>
     sql(`UPDATE fm_snapshot SET at = at - interval '${seconds} s' WHERE state = 'building'`);
-  const states = async () =>
-    (await sql('SELECT state FROM fm_snapshot ORDER BY state')).map(({ state }) => state);
+  const states = async () => (await sql('SELECT state FROM fm_snapshot ORDER BY state')).map(({ state }) => state);
 
   test('and not by a second one meanwhile', async () => {
     const [one, two] = await twoNodes();

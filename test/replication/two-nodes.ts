@@ -13,10 +13,7 @@ const limits = { features: 100, variants: 100, metrics: 100 };
 /** Two nodes that ship to one log, and a replica that follows it. */
 export function setUp() {
   const log = new TestLog();
-  const [one, other] = [
-    new TestStream('one', log, start, limits),
-    new TestStream('other', log, start, limits),
-  ];
+  const [one, other] = [new TestStream('one', log, start, limits), new TestStream('other', log, start, limits)];
   const node = new TestReplica(temporaryDirectory());
   onTestFinished(() => node.store.lmdb.close());
   return { log, one, other, node };
@@ -30,9 +27,7 @@ export function packet(more: Partial<Sent> = {}): Sent {
 export function checksOf({ store }: TestReplica, environment = 1): Record<string, number> {
   store.lmdb.resetReadTxn();
   const sums: Record<string, number> = {};
-  const names = new Map(
-    [...seriesOf(store, environment)].map(({ ordinal, name }) => [ordinal, name.join('/')]),
-  );
+  const names = new Map([...seriesOf(store, environment)].map(({ ordinal, name }) => [ordinal, name.join('/')]));
   const cells = scanCells(store.counts, countsCodec, environment, bucketWidth.minute, 0, 2 ** 32 - 1);
   for (const { ordinal, value } of cells) {
     const name = names.get(ordinal)!;

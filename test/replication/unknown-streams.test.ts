@@ -4,17 +4,7 @@ import { findLoss, forgetNode } from '../../src/replication/postgres/forget-node
 import { postgresWarnings, readPostgres } from '../../src/replication/postgres/postgres-report.ts';
 import { needing } from '../support/needing.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
-import {
-  copyOf,
-  expectCounts,
-  kill,
-  logged,
-  newDatabase,
-  postgres,
-  restart,
-  start,
-  startPostgres,
-} from './nodes.ts';
+import { copyOf, expectCounts, kill, logged, newDatabase, postgres, restart, start, startPostgres } from './nodes.ts';
 import { connect, TestNode } from './test-node.ts';
 
 startPostgres();
@@ -108,9 +98,7 @@ describe('a stream that the directory of a running node does not have', () => {
     await expectComplete(other);
     await expectComplete(again);
     expect(await openStreams(url)).not.toContainEqual({ stream });
-    expect(logged(again, 'warn')).toContainEqual(
-      expect.stringContaining('closed a stream of this directory'),
-    );
+    expect(logged(again, 'warn')).toContainEqual(expect.stringContaining('closed a stream of this directory'));
     await again.stop();
     const late = new TestNode(url, { data: copy });
     late.count('f', 10);

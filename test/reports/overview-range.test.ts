@@ -1,12 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { queryReader } from '../../src/http/query-reader.ts';
-import {
-  compare,
-  daysOf,
-  overviewRange,
-  readOverviewRange,
-} from '../../src/reports/overview/overview-range.ts';
+import { compare, daysOf, overviewRange, readOverviewRange } from '../../src/reports/overview/overview-range.ts';
 import { daysText } from '../../src/reports/usage/report-range.ts';
 import { floorToBucket, horizonsAt } from '../../src/storage/lmdb/blocks.ts';
 
@@ -45,21 +40,13 @@ test.each([
   expect(Object.values(daysText(daysOf(range, now)))).toEqual(days);
 });
 
-test.each(['Europe/Atlantis', '+01:00', 'Europe/Berlin\n'])(
-  'the unknown time zone %j is refused',
-  (timeZone) => {
-    expect(() => rangesOf({ timeZone })).toThrow(JSON.stringify(timeZone));
-  },
-);
+test.each(['Europe/Atlantis', '+01:00', 'Europe/Berlin\n'])('the unknown time zone %j is refused', (timeZone) => {
+  expect(() => rangesOf({ timeZone })).toThrow(JSON.stringify(timeZone));
+});
 
 test.each([
   ['without anything, it is seven days by hour', {}, 'hour', '2026-03-22T14:00 2026-03-29T14:18'],
-  [
-    'six hours are by minute',
-    { from: '2026-03-29T08:18:00Z' },
-    'minute',
-    '2026-03-29T08:18 2026-03-29T14:18',
-  ],
+  ['six hours are by minute', { from: '2026-03-29T08:18:00Z' }, 'minute', '2026-03-29T08:18 2026-03-29T14:18'],
   ['more are by hour', { from: '2026-03-29T08:17:00Z' }, 'hour', '2026-03-29T08:17 2026-03-29T14:18'],
   ['a month is by day', { from: '2026-03-01T00:00:00Z' }, 'day', '2026-03-01T00:00 2026-03-29T14:18'],
   [
@@ -113,68 +100,29 @@ describe('the range before', () => {
     ],
   ])('%s', (_name, query, against, before) => {
     const { comparison } = rangesOf(query as Record<string, string>);
-    expect([comparison && span(comparison.against), comparison && span(comparison.before)]).toEqual([
-      against,
-      before,
-    ]);
+    expect([comparison && span(comparison.against), comparison && span(comparison.before)]).toEqual([against, before]);
   });
 
   test.each([
     ['day', '2026-03-29T00:00:00Z', '2026-03-29T00:00 2026-03-29T14:18', '2026-03-28T00:00 2026-03-28T14:18'],
-    [
-      'week',
-      '2026-03-23T00:00:00Z',
-      '2026-03-23T00:00 2026-03-29T14:00',
-      '2026-03-16T00:00 2026-03-22T14:00',
-    ],
-    [
-      'month',
-      '2026-03-01T00:00:00Z',
-      '2026-03-01T00:00 2026-03-29T00:00',
-      '2026-02-01T00:00 2026-03-01T00:00',
-    ],
-    [
-      'year',
-      '2026-03-27T00:00:00Z',
-      '2026-03-27T00:00 2026-03-29T00:00',
-      '2025-03-28T00:00 2025-03-30T00:00',
-    ],
+    ['week', '2026-03-23T00:00:00Z', '2026-03-23T00:00 2026-03-29T14:00', '2026-03-16T00:00 2026-03-22T14:00'],
+    ['month', '2026-03-01T00:00:00Z', '2026-03-01T00:00 2026-03-29T00:00', '2026-02-01T00:00 2026-03-01T00:00'],
+    ['year', '2026-03-27T00:00:00Z', '2026-03-27T00:00 2026-03-29T00:00', '2025-03-28T00:00 2025-03-30T00:00'],
   ])('of compare=%s since %s', (compare, from, against, before) => {
     const { comparison } = rangesOf({ from, compare });
-    expect([comparison && span(comparison.against), comparison && span(comparison.before)]).toEqual([
-      against,
-      before,
-    ]);
+    expect([comparison && span(comparison.against), comparison && span(comparison.before)]).toEqual([against, before]);
   });
 
   test.each([
     // Clocks are put forward on 29 March in Berlin: the day has 23 hours, and begins at 23:00Z.
     ['day', '2026-03-28T23:00:00Z', '2026-03-28T23:00 2026-03-29T14:18', '2026-03-27T23:00 2026-03-28T14:18'],
-    [
-      'week',
-      '2026-03-22T23:00:00Z',
-      '2026-03-22T23:00 2026-03-29T14:00',
-      '2026-03-15T23:00 2026-03-22T14:00',
-    ],
-    [
-      'month',
-      '2026-02-28T23:00:00Z',
-      '2026-02-28T23:00 2026-03-28T23:00',
-      '2026-01-31T23:00 2026-02-28T23:00',
-    ],
+    ['week', '2026-03-22T23:00:00Z', '2026-03-22T23:00 2026-03-29T14:00', '2026-03-15T23:00 2026-03-22T14:00'],
+    ['month', '2026-02-28T23:00:00Z', '2026-02-28T23:00 2026-03-28T23:00', '2026-01-31T23:00 2026-02-28T23:00'],
     // Of then, only UTC days are kept: the days of the same dates.
-    [
-      'year',
-      '2026-03-26T23:00:00Z',
-      '2026-03-26T23:00 2026-03-28T23:00',
-      '2025-03-28T00:00 2025-03-30T00:00',
-    ],
+    ['year', '2026-03-26T23:00:00Z', '2026-03-26T23:00 2026-03-28T23:00', '2025-03-28T00:00 2025-03-30T00:00'],
   ])('of compare=%s since %s in Berlin begins with a day there', (compare, from, against, before) => {
     const { comparison } = rangesOf({ from, compare, timeZone: 'Europe/Berlin' });
-    expect([comparison && span(comparison.against), comparison && span(comparison.before)]).toEqual([
-      against,
-      before,
-    ]);
+    expect([comparison && span(comparison.against), comparison && span(comparison.before)]).toEqual([against, before]);
   });
 
   test('is left out on request', () => {
@@ -189,24 +137,20 @@ describe('the range before', () => {
   test('has the same length, in whole buckets, without overlap', () => {
     const horizons = horizonsAt(now, retention);
     const nowMinute = Math.floor(now / minuteMs);
-    const property = fc.property(
-      fc.nat({ max: 200_000 }),
-      fc.integer({ min: 1, max: 300_000 }),
-      (ago, length) => {
-        const from = floorToBucket(nowMinute - ago, horizons);
-        const range = { from, to: from + length };
-        const comparison = compare(range, now, horizons);
-        if (comparison === undefined) return;
-        const { against, before } = comparison;
-        expect(before.to - before.from).toBe(against.to - against.from);
-        expect(against.from).toBe(from);
-        expect(against.to).toBeLessThanOrEqual(Math.min(range.to, nowMinute + 1));
-        expect(before.to).toBeLessThanOrEqual(against.from);
-        for (const minute of [before.from, before.to, against.from, against.to]) {
-          expect(floorToBucket(minute, horizons)).toBe(minute);
-        }
-      },
-    );
+    const property = fc.property(fc.nat({ max: 200_000 }), fc.integer({ min: 1, max: 300_000 }), (ago, length) => {
+      const from = floorToBucket(nowMinute - ago, horizons);
+      const range = { from, to: from + length };
+      const comparison = compare(range, now, horizons);
+      if (comparison === undefined) return;
+      const { against, before } = comparison;
+      expect(before.to - before.from).toBe(against.to - against.from);
+      expect(against.from).toBe(from);
+      expect(against.to).toBeLessThanOrEqual(Math.min(range.to, nowMinute + 1));
+      expect(before.to).toBeLessThanOrEqual(against.from);
+      for (const minute of [before.from, before.to, against.from, against.to]) {
+        expect(floorToBucket(minute, horizons)).toBe(minute);
+      }
+    });
     fc.assert(property, { numRuns: 500 });
   });
 });

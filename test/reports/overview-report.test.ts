@@ -31,10 +31,7 @@ const names = [
 ] as const;
 
 /** Counts events of some minutes ago as received at that time. */
-function count(
-  aggregator: Aggregator,
-  seen: readonly { ago: number; series: number; checks: number }[],
-): void {
+function count(aggregator: Aggregator, seen: readonly { ago: number; series: number; checks: number }[]): void {
   const first = new Batch();
   for (const each of new Set(seen.map(({ series }) => series))) {
     first.series.push({ environment: environment.number, ordinal: each * 40, name: names[each]! });
@@ -94,10 +91,7 @@ test('totals, series, rows and the usage report agree, before and after the roll
       const time = (minute: number) => new Date(minute * minuteMs).toISOString();
       const query = { from: time(nowMinute - ago), to: time(nowMinute - ago + length), step };
       const shown = read(store, query);
-      const inside = (
-        { from, to }: { from: string; to: string },
-        isWanted: (series: number) => boolean = () => true,
-      ) =>
+      const inside = ({ from, to }: { from: string; to: string }, isWanted: (series: number) => boolean = () => true) =>
         sum(
           all
             .filter(({ series }) => isWanted(series))
@@ -137,12 +131,7 @@ test('totals, series, rows and the usage report agree, before and after the roll
         expect(shown.before.checks).toBe(inside(shown.before));
         expect(shown.before.against.checks).toBe(inside(shown.before.against));
       }
-      const step8 = {
-        task: 'retention',
-        environment: environment.number,
-        exposureDays: 30,
-        limit: 8,
-      } as const;
+      const step8 = { task: 'retention', environment: environment.number, exposureDays: 30, limit: 8 } as const;
       while (aggregator.maintain({ ...step8, now, horizons: horizonsAt(now, retention) }) > 0);
       const bases = new OverviewBases(store);
       const after = read(store, query, bases);
@@ -190,8 +179,5 @@ test('an overview is not compared with a time before the first count', async () 
     { ago: 20, series: 0, checks: 1 },
   ]);
   expect(read(store, {})).toMatchObject({ before: null, usersBefore: null });
-  expect(read(store, { from: '2026-01-31T15:30:00Z' }).before).toMatchObject({
-    checks: 1,
-    against: { checks: 0 },
-  });
+  expect(read(store, { from: '2026-01-31T15:30:00Z' }).before).toMatchObject({ checks: 1, against: { checks: 0 } });
 });

@@ -40,9 +40,7 @@ test('a short reading finishes while a long one continues', async () => {
 
 test('a reading in progress is closed when the thread stops', async () => {
   const { turns, read, steps } = open();
-  const refused = expect(turns.finish(read('long', 1e6))).rejects.toMatchObject({
-    code: 'store_unavailable',
-  });
+  const refused = expect(turns.finish(read('long', 1e6))).rejects.toMatchObject({ code: 'store_unavailable' });
   await turns.end();
   await refused;
   expect(steps.at(-1)).toBe('long ends');

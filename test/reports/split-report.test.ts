@@ -32,12 +32,7 @@ function openStore() {
       const [from, to] = variant === 'on' ? [0, on] : [on, 1000];
       batch.counts.add(seriesRef(environment, ordinal), bucket, (to - from) * 5, 0, 0);
       for (let user = from; user < to; user += 1)
-        batch.users.add(
-          seriesRef(environment, ordinal),
-          minute,
-          (user * 2_654_435_761) >>> 0,
-          (user * 40_503) >>> 0,
-        );
+        batch.users.add(seriesRef(environment, ordinal), minute, (user * 2_654_435_761) >>> 0, (user * 40_503) >>> 0);
     }
     aggregator.write(batch.seal());
   }
@@ -53,9 +48,9 @@ const declared = (settings: Partial<FeatureDeclaration>): FeatureDeclaration => 
 test('the actual split covers the days since the current step of the rollout plan', async () => {
   const store = openStore();
   const splits = (settings: Partial<FeatureDeclaration>) =>
-    finish(
-      new SplitCache(store, new UserUnions(store)).of({ environment, declared: [declared(settings)], now }),
-    ).get('checkout');
+    finish(new SplitCache(store, new UserUnions(store)).of({ environment, declared: [declared(settings)], now })).get(
+      'checkout',
+    );
   const step = (daysAgo: number, on: number) => ({
     at: (today - daysAgo) * dayMs,
     split: [['on', on] as const, ['off', 100 - on] as const],

@@ -26,9 +26,7 @@ describe('the reasons', () => {
     ]),
   };
   const textsOf = (facts: VerdictFacts, given = figures) =>
-    reasonsOf(facts, judge(facts), given).map(({ text, at }) =>
-      at === null ? text : text.replace(at, '<at>'),
-    );
+    reasonsOf(facts, judge(facts), given).map(({ text, at }) => (at === null ? text : text.replace(at, '<at>')));
 
   test.each<[string, VerdictFacts, string[]]>([
     [
@@ -54,9 +52,7 @@ describe('the reasons', () => {
     ],
     [
       'of silence',
-      factsOf([
-        place('P', { sight: silent, reporters: ['a', 'b', 'c', 'd', 'e'].map((name) => sender(name, 0)) }),
-      ]),
+      factsOf([place('P', { sight: silent, reporters: ['a', 'b', 'c', 'd', 'e'].map((name) => sender(name, 0)) })]),
       [
         'No packet and no report has named it since <at>.',
         'Meanwhile 5 senders of this application kept reporting in P: a 1.0, b 1.0, c 1.0 and 2 more.',
@@ -65,9 +61,7 @@ describe('the reasons', () => {
     ],
     [
       'of silence after its senders have changed',
-      factsOf([
-        place('P', { sight: silent, reporters: [api], askers: [{ ...sender('api', 40), version: '0.9' }] }),
-      ]),
+      factsOf([place('P', { sight: silent, reporters: [api], askers: [{ ...sender('api', 40), version: '0.9' }] })]),
       [
         'No packet and no report has named it since <at>.',
         'api 0.9 used to check it, and still reports.',
@@ -109,10 +103,7 @@ describe('the reasons', () => {
     ],
     [
       'of what is archived but asked for',
-      factsOf([place('P', { sight: used, askers: [api] }), place('S')], {
-        archived: true,
-        archivedAt: ago(2),
-      }),
+      factsOf([place('P', { sight: used, askers: [api] }), place('S')], { archived: true, archivedAt: ago(2) }),
       [
         'It has been archived since <at>.',
         'It was still checked at <at>, in P.',
@@ -122,10 +113,7 @@ describe('the reasons', () => {
     ],
     [
       'of what is put off',
-      factsOf([place('P', { sight: silent, reporters: [api] })], {
-        snoozedUntil: now + dayMs,
-        permanent: true,
-      }),
+      factsOf([place('P', { sight: silent, reporters: [api] })], { snoozedUntil: now + dayMs, permanent: true }),
       [
         'The verdict is snoozed until <at>.',
         'No packet and no report has named it since <at>.',
@@ -159,21 +147,13 @@ describe('the reasons', () => {
 describe('for any facts', () => {
   const days = fc.option(fc.integer({ min: 0, max: 200 }), { nil: null });
   const senders = fc.array(
-    fc.tuple(
-      fc.constantFrom('api', 'web'),
-      fc.integer({ min: 0, max: 89 }),
-      fc.constantFrom('usage', 'telemetry'),
-    ),
+    fc.tuple(fc.constantFrom('api', 'web'), fc.integer({ min: 0, max: 89 }), fc.constantFrom('usage', 'telemetry')),
     { maxLength: 3 },
   );
   const sight = fc
     .tuple(days, days, fc.dictionary(fc.constantFrom('on', 'off'), fc.tuple(days, days)))
     .map(([one, other, variants]) => sightOf([one, other], variants));
-  const environment = fc.record({
-    sight: fc.option(sight, { nil: undefined }),
-    reporters: senders,
-    askers: senders,
-  });
+  const environment = fc.record({ sight: fc.option(sight, { nil: undefined }), reporters: senders, askers: senders });
   const said = fc.record({
     archived: fc.boolean(),
     archivedAt: days.map((each) => (each === null ? null : ago(each))),
@@ -181,20 +161,18 @@ describe('for any facts', () => {
     snoozedUntil: fc.option(fc.constantFrom(now - 1, now + 1), { nil: null }),
     createdAt: fc.integer({ min: 0, max: 300 }).map(ago),
   });
-  const all = fc
-    .tuple(fc.array(environment, { minLength: 1, maxLength: 3 }), said)
-    .map(([environments, declaration]) =>
-      factsOf(
-        environments.map(({ sight, reporters, askers }, at) =>
-          place(`E${at}`, {
-            sight,
-            reporters: reporters.map((each) => sender(...each)),
-            askers: askers.map((each) => sender(...each)),
-          }),
-        ),
-        declaration,
+  const all = fc.tuple(fc.array(environment, { minLength: 1, maxLength: 3 }), said).map(([environments, declaration]) =>
+    factsOf(
+      environments.map(({ sight, reporters, askers }, at) =>
+        place(`E${at}`, {
+          sight,
+          reporters: reporters.map((each) => sender(...each)),
+          askers: askers.map((each) => sender(...each)),
+        }),
       ),
-    );
+      declaration,
+    ),
+  );
 
   test('silence has a verdict only while each environment that has seen the feature reports', () => {
     fc.assert(
@@ -227,8 +205,7 @@ describe('for any facts', () => {
             const names = reporting(facts, each.reporters).map(({ route, name }) =>
               route === 'telemetry' ? '' : name,
             );
-            for (const { route, name } of each.askers)
-              expect(names).toContain(route === 'telemetry' ? '' : name);
+            for (const { route, name } of each.askers) expect(names).toContain(route === 'telemetry' ? '' : name);
             if (now - last <= 90 * dayMs) expect(each.askers.length).toBeGreaterThan(0);
           }
         }

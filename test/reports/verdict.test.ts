@@ -18,35 +18,11 @@ import {
 
 const cases: readonly VerdictCase[] = [
   ['used', factsOf([place('P', { sight: used, reporters: [api] })]), 'in_use', 100, 'P'],
-  [
-    'used in one of two',
-    factsOf([place('P', { sight: used }), place('S', { sight: silent })]),
-    'in_use',
-    100,
-    'P',
-  ],
-  [
-    'used, though nothing is known of its senders',
-    factsOf([place('P', { sight: used })]),
-    'in_use',
-    100,
-    'P',
-  ],
+  ['used in one of two', factsOf([place('P', { sight: used }), place('S', { sight: silent })]), 'in_use', 100, 'P'],
+  ['used, though nothing is known of its senders', factsOf([place('P', { sight: used })]), 'in_use', 100, 'P'],
   ['without named variants', factsOf([place('P', { sight: sightOf([100, 0]) })]), 'in_use', 100, 'P'],
-  [
-    'first seen six days ago',
-    factsOf([place('P', { sight: sightOf([6, 0], { on: [6, 0] }) })]),
-    'new',
-    6,
-    'P',
-  ],
-  [
-    'first seen seven days ago',
-    factsOf([place('P', { sight: sightOf([7, 0], { on: [7, 0] }) })]),
-    'in_use',
-    7,
-    'P',
-  ],
+  ['first seen six days ago', factsOf([place('P', { sight: sightOf([6, 0], { on: [6, 0] }) })]), 'new', 6, 'P'],
+  ['first seen seven days ago', factsOf([place('P', { sight: sightOf([7, 0], { on: [7, 0] }) })]), 'in_use', 7, 'P'],
   [
     'new in one of two',
     factsOf([place('P', { sight: used }), place('S', { sight: sightOf([1, 0]) })]),
@@ -54,20 +30,8 @@ const cases: readonly VerdictCase[] = [
     100,
     'P S',
   ],
-  [
-    'declared six days ago, not seen',
-    factsOf([place('P', { reporters: [api] })], { createdAt: ago(6) }),
-    'new',
-    6,
-    '',
-  ],
-  [
-    'one variant',
-    factsOf([place('P', { sight: onlyOn }), place('S', { sight: onlyOn })]),
-    'one_variant',
-    100,
-    'P S',
-  ],
+  ['declared six days ago, not seen', factsOf([place('P', { reporters: [api] })], { createdAt: ago(6) }), 'new', 6, ''],
+  ['one variant', factsOf([place('P', { sight: onlyOn }), place('S', { sight: onlyOn })]), 'one_variant', 100, 'P S'],
   [
     'one variant after another one',
     factsOf([place('P', { sight: sightOf([100, 0], { on: [50, 0], off: [100, 31] }) })]),
@@ -133,10 +97,7 @@ const cases: readonly VerdictCase[] = [
   ],
   [
     'archived but asked for',
-    factsOf([place('P', { sight: used }), place('S', { sight: silent })], {
-      archived: true,
-      archivedAt: ago(3),
-    }),
+    factsOf([place('P', { sight: used }), place('S', { sight: silent })], { archived: true, archivedAt: ago(3) }),
     'archived_but_asked',
     3,
     'P',
@@ -171,13 +132,7 @@ const cases: readonly VerdictCase[] = [
     null,
     'P',
   ],
-  [
-    'snoozed until now',
-    factsOf([place('P', { sight: onlyOn })], { snoozedUntil: now }),
-    'one_variant',
-    100,
-    'P',
-  ],
+  ['snoozed until now', factsOf([place('P', { sight: onlyOn })], { snoozedUntil: now }), 'one_variant', 100, 'P'],
   ...silenceCases,
 ];
 

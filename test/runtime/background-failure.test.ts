@@ -5,11 +5,7 @@ import { tellFailure } from '../../src/runtime/failures.ts';
 const broken = new TypeError('broken');
 
 test.each([
-  [
-    'nothing while PostgreSQL is unreachable',
-    new ApiError('engine_unavailable', 'PostgreSQL is unreachable'),
-    [],
-  ],
+  ['nothing while PostgreSQL is unreachable', new ApiError('engine_unavailable', 'PostgreSQL is unreachable'), []],
   [
     'a refusal without its stack',
     new ApiError('store_unavailable', 'The disk is full'),

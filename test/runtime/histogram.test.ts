@@ -8,11 +8,7 @@ const bounds = [1, 4, 16];
 test('a value goes to the first bucket whose bound it does not exceed', () => {
   const histogram = new Histogram(bounds);
   for (const value of [0, 1, 1.5, 4, 16, 16.1, 1e9]) histogram.observe(value);
-  expect(histogram.read()).toEqual({
-    counts: [2, 2, 1, 2],
-    count: 7,
-    sum: 0 + 1 + 1.5 + 4 + 16 + 16.1 + 1e9,
-  });
+  expect(histogram.read()).toEqual({ counts: [2, 2, 1, 2], count: 7, sum: 0 + 1 + 1.5 + 4 + 16 + 16.1 + 1e9 });
 });
 
 test('counts every value in the bucket whose bounds contain it', () => {
@@ -22,14 +18,8 @@ test('counts every value in the bucket whose bounds contain it', () => {
       const histogram = new Histogram(bounds);
       for (const value of values) histogram.observe(value);
       const { counts, count, sum } = histogram.read();
-      const within = (low: number, high: number) =>
-        values.filter((value) => value > low && value <= high).length;
-      expect(counts).toEqual([
-        within(-1, 1),
-        within(1, 4),
-        within(4, 16),
-        within(16, Number.POSITIVE_INFINITY),
-      ]);
+      const within = (low: number, high: number) => values.filter((value) => value > low && value <= high).length;
+      expect(counts).toEqual([within(-1, 1), within(1, 4), within(4, 16), within(16, Number.POSITIVE_INFINITY)]);
       expect([count, sum]).toEqual([values.length, values.reduce((all, value) => all + value, 0)]);
     }),
   );

@@ -3,12 +3,10 @@ import { createLog, type LogFields } from '../../src/runtime/log.ts';
 
 function written(message: string, fields: LogFields = {}): string {
   const lines: string[] = [];
-  createLog(
-    'info',
-    (line) => void lines.push(line),
-    { now: () => Date.UTC(2026, 0, 2, 3, 4, 5) },
-    'text',
-  ).warn(message, fields);
+  createLog('info', (line) => void lines.push(line), { now: () => Date.UTC(2026, 0, 2, 3, 4, 5) }, 'text').warn(
+    message,
+    fields,
+  );
   return lines.join('');
 }
 

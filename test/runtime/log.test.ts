@@ -28,9 +28,7 @@ describe('the log', () => {
       cause: { code: 'EIO', name: 'Error', message: 'EIO: i/o error, write' },
     });
     const defect = Object.assign(new Error('no number'), { code: 'ERR_INVALID_ARG_TYPE' });
-    expect(fieldsOf({ error: defect })['error']).toMatchObject({
-      stack: expect.stringContaining('log.test'),
-    });
+    expect(fieldsOf({ error: defect })['error']).toMatchObject({ stack: expect.stringContaining('log.test') });
   });
 
   it('writes one JSON object per line, with the time first', () => {
@@ -86,9 +84,9 @@ describe('the log', () => {
     'i',
     'u',
   ])('redacts the field %s at any depth', (name) => {
-    expect(
-      JSON.stringify(fieldsOf({ [name]: 'xyzzy', a: { b: [{ [name]: { deep: 'xyzzy' } }] } })),
-    ).not.toContain('xyzzy');
+    expect(JSON.stringify(fieldsOf({ [name]: 'xyzzy', a: { b: [{ [name]: { deep: 'xyzzy' } }] } }))).not.toContain(
+      'xyzzy',
+    );
     expect(fieldsOf({ [name]: 'xyzzy' })).toEqual({ [name]: '[redacted]' });
   });
 

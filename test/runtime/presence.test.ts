@@ -28,7 +28,5 @@ test('reading without permission throws an error with the reason', () => {
     throw denied;
   };
   const directory = temporaryDirectory();
-  expect(() => readable(directory, read)).toThrow(
-    `Cannot read ${directory}: permission denied (it belongs to `,
-  );
+  expect(() => readable(directory, read)).toThrow(`Cannot read ${directory}: permission denied (it belongs to `);
 });

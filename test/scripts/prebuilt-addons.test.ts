@@ -13,11 +13,7 @@ test.each(prebuiltTargets)('the prebuilt add-on of %s is compiled from the curre
 
 test('the build names all missing tools before it does anything else', () => {
   const env = { PATH: temporaryDirectory(), CC: 'gcc', CXX: 'g++' };
-  const built = spawnSync(join(root, 'node_modules/.bin/bun'), ['build.ts'], {
-    cwd: root,
-    env,
-    encoding: 'utf8',
-  });
+  const built = spawnSync(join(root, 'node_modules/.bin/bun'), ['build.ts'], { cwd: root, env, encoding: 'utf8' });
   expect(built).toMatchObject({
     status: 1,
     stdout: '',

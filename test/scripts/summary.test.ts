@@ -6,11 +6,7 @@ const outcome = (state: Outcome['state'], fields: Partial<Outcome> = {}): Outcom
   ...fields,
 });
 
-const step = (exitCode: number, ...outcomes: Outcome[]): Step => ({
-  name: 'tests on Bun',
-  exitCode,
-  outcomes,
-});
+const step = (exitCode: number, ...outcomes: Outcome[]): Step => ({ name: 'tests on Bun', exitCode, outcomes });
 
 describe('the summary of a run', () => {
   it('lists every failed test with its error and the command that repeats it', () => {
@@ -31,9 +27,7 @@ describe('the summary of a run', () => {
   });
 
   it('lists the ten slowest tests', () => {
-    const passed = Array.from({ length: 12 }, (_, at) =>
-      outcome('passed', { test: `test ${at}`, ms: 1_000 * at }),
-    );
+    const passed = Array.from({ length: 12 }, (_, at) => outcome('passed', { test: `test ${at}`, ms: 1_000 * at }));
     const lines = summarize([step(0, ...passed)]).split('\n');
     expect(lines.slice(0, 12)).toEqual([
       'Slowest tests:',
@@ -43,11 +37,7 @@ describe('the summary of a run', () => {
   });
 
   it('counts the tests of each project', () => {
-    const unit = [
-      outcome('passed', { ms: 1_200 }),
-      outcome('skipped'),
-      outcome('passed', { file: 'test/b.test.ts' }),
-    ];
+    const unit = [outcome('passed', { ms: 1_200 }), outcome('skipped'), outcome('passed', { file: 'test/b.test.ts' })];
     const system = [
       outcome('failed', { project: 'system', ms: 300 }),
       outcome('failed', { project: 'system', test: '' }),

@@ -60,10 +60,7 @@ describe('loadConfig refuses', () => {
       ['--queue-low-bytes', '128MiB'],
       'Cannot use --queue-low-bytes 128MiB: must be below --queue-high-bytes, which is 128MiB',
     ],
-    [
-      ['--queue-low-age', '5000'],
-      'Cannot use --queue-low-age 5000: must be below --queue-high-age, which is 5000',
-    ],
+    [['--queue-low-age', '5000'], 'Cannot use --queue-low-age 5000: must be below --queue-high-age, which is 5000'],
     [
       ['--commit-delay', '900', '--queue-high-age', '900', '--queue-low-age', '0'],
       'Cannot use --commit-delay 900: must be below --queue-high-age, which is 900',
@@ -129,8 +126,7 @@ describe('loadConfig refuses', () => {
       () => load(['--postgres-file', 'f.json'], {}, secret),
       () => load(['--postgres-file', `postgres://me:${secret}@db/a`]),
       () => load([`--postgres=postgres://me:${secret}@db/a`, '--workers=2']),
-      () =>
-        load([`--postgres=postgres://me:${secret}@db/a`, '--postgres-file=f.json'], {}, 'postgres://db/a'),
+      () => load([`--postgres=postgres://me:${secret}@db/a`, '--postgres-file=f.json'], {}, 'postgres://db/a'),
       () => load([`-----BEGIN PRIVATE KEY-----\n${secret}`]),
     ];
     for (const attempt of tries) {

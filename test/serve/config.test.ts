@@ -81,12 +81,9 @@ describe('loadConfig', () => {
     expect(config).toMatchObject({ workers: 4, rate: 3, maxBody: 2_000, batchPackets: 4_096 });
   });
 
-  it.each([['--workers', '8'], ['--workers=8'], ['--workers=3', '--workers', '8']])(
-    'reads %s %s',
-    (...argv) => {
-      expect(load(argv).workers).toBe(8);
-    },
-  );
+  it.each([['--workers', '8'], ['--workers=8'], ['--workers=3', '--workers', '8']])('reads %s %s', (...argv) => {
+    expect(load(argv).workers).toBe(8);
+  });
 
   it('accepts file keys in camelCase and as flags', () => {
     const file = { 'grpc-listen': ':1', metricsListen: '[::1]:0' };

@@ -14,11 +14,7 @@ test('a front-end thread that fails stops the process, and the log has the reaso
   const reason = await new Promise<string>((fatal) => {
     const front = new FrontThreads(
       { config: load(frontThreads(1)), workerFile: () => file, log, fatal },
-      {
-        host: '127.0.0.1',
-        port: 1,
-        dispatch: () => ({ status: 200 }),
-      },
+      { host: '127.0.0.1', port: 1, dispatch: () => ({ status: 200 }) },
     );
     onTestFinished(() => front.close());
   });

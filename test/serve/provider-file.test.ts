@@ -28,14 +28,7 @@ test('a file has providers with the defaults of the API, and a secret beside it'
   ]);
   expect(file).toMatch(/providers\.json$/);
   expect(providers).toMatchObject([
-    {
-      id: 'corp',
-      number: 0,
-      clientSecret: 'the secret',
-      createUsers: true,
-      linkByEmail: false,
-      enabled: true,
-    },
+    { id: 'corp', number: 0, clientSecret: 'the secret', createUsers: true, linkByEmail: false, enabled: true },
     { id: 'other', number: 1, clientSecret: null, scopes: ['openid', 'email', 'profile'], createdAt: 7 },
   ]);
 });
@@ -57,22 +50,10 @@ describe('a file is refused', () => {
       'providers[0] (corp).clientSecret is unknown; the nearest known one is clientSecretFile',
     ],
     ['without an id', [{ ...entry, id: undefined }], 'providers[0] must have required properties id'],
-    [
-      'with an id in capitals',
-      [{ ...entry, id: 'Corp' }],
-      'providers[0] (Corp).id must be 1 to 40 lower-case',
-    ],
+    ['with an id in capitals', [{ ...entry, id: 'Corp' }], 'providers[0] (Corp).id must be 1 to 40 lower-case'],
     ['with an id twice', [entry, entry], 'providers[1] (corp).id is that of another entry'],
-    [
-      'with a field of another type',
-      [{ ...entry, enabled: 'yes' }],
-      'providers[0] (corp): enabled must be boolean',
-    ],
-    [
-      'with an issuer over http',
-      [{ ...entry, issuer: 'http://a.example' }],
-      'providers[0] (corp): issuer: must',
-    ],
+    ['with a field of another type', [{ ...entry, enabled: 'yes' }], 'providers[0] (corp): enabled must be boolean'],
+    ['with an issuer over http', [{ ...entry, issuer: 'http://a.example' }], 'providers[0] (corp): issuer: must'],
     ['without openid', [{ ...entry, scopes: ['email'] }], 'providers[0] (corp): scopes: must have'],
     [
       'whose secret cannot be read',

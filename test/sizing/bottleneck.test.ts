@@ -21,12 +21,7 @@ it.each<[string, Partial<Measurement>, number, string]>([
     8,
     'front end',
   ],
-  [
-    'a busy journal thread',
-    threads({ role: 'journal', cores: 0.88 }, { role: 'main', cores: 0.5 }),
-    8,
-    'journal',
-  ],
+  ['a busy journal thread', threads({ role: 'journal', cores: 0.88 }, { role: 'main', cores: 0.5 }), 8, 'journal'],
   ['a busy folding thread', threads({ role: 'fold', cores: 0.99 }), 8, 'fold'],
   [
     'the busier one of main thread and generator',
@@ -47,18 +42,8 @@ it.each<[string, Partial<Measurement>, number, string]>([
     'other processes',
   ],
   ['idle threads during commits', { ...threads({ role: 'main', cores: 0.2 }), commitShare: 0.9 }, 8, 'disk'],
-  [
-    'idle threads and an idle disk',
-    { ...threads({ role: 'main', cores: 0.2 }), commitShare: 0.2 },
-    8,
-    'waiting',
-  ],
-  [
-    'helper threads of the runtime, which share the cores',
-    threads({ role: 'other', cores: 2.5 }),
-    8,
-    'waiting',
-  ],
+  ['idle threads and an idle disk', { ...threads({ role: 'main', cores: 0.2 }), commitShare: 0.2 }, 8, 'waiting'],
+  ['helper threads of the runtime, which share the cores', threads({ role: 'other', cores: 2.5 }), 8, 'waiting'],
 ])('names the bottleneck of %s', (_, given, cores, limit) => {
   expect(bottleneckOf(measured(given), cores)).toMatchObject({ limit });
 });

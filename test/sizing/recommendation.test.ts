@@ -6,8 +6,7 @@ import { measured } from './measurements.ts';
 
 const base: Combination = { threads: 1, 'commit-delay': 0 };
 const two: Combination = { ...base, threads: 2 };
-const at = (combination: Combination, packetsPerSecond: number) =>
-  measured({ combination, packetsPerSecond });
+const at = (combination: Combination, packetsPerSecond: number) => measured({ combination, packetsPerSecond });
 
 describe('the candidate', () => {
   it('combines the fastest value of each dimension', () => {
@@ -23,8 +22,7 @@ describe('the candidate', () => {
   it('has no value whose stage had errors or wrong counts', () => {
     const failed = [measured({ combination: two, packetsPerSecond: 90_000, errors: 1 })];
     const wrong = [measured({ combination: two, packetsPerSecond: 90_000, difference: 'a/on: 1, 2' })];
-    for (const other of [failed, wrong])
-      expect(candidateOf([at(base, 50_000), ...other], base)).toEqual(base);
+    for (const other of [failed, wrong]) expect(candidateOf([at(base, 50_000), ...other], base)).toEqual(base);
   });
 
   it('ignores stages with fewer connections and open loops', () => {
@@ -95,10 +93,7 @@ describe('the commit delay that saves writes', () => {
 
   it('is missing if it saves little at one load, or the writes are unknown', () => {
     expect(
-      savingOf(
-        [measured(), open(0, 0.5, 1_000), open(0, 0.8, 500), open(5, 0.5, 400), open(5, 0.8, 490)],
-        base,
-      ),
+      savingOf([measured(), open(0, 0.5, 1_000), open(0, 0.8, 500), open(5, 0.5, 400), open(5, 0.8, 490)], base),
     ).toBeUndefined();
     expect(savingOf([measured()], base)).toBeUndefined();
   });

@@ -7,13 +7,7 @@ const machine = { version: '1.2.3', cores: 2, processor: '<b>CPU</b>', memory: 2
 const base = { threads: 1, 'commit-delay': 0 };
 const all = [
   measured({ threads: [{ role: 'main', cores: 0.95 }] }),
-  measured({
-    share: 0.5,
-    offered: 25_000,
-    packetsPerSecond: 25_000,
-    errorKinds: { '"><script>': 1 },
-    errors: 1,
-  }),
+  measured({ share: 0.5, offered: 25_000, packetsPerSecond: 25_000, errorKinds: { '"><script>': 1 }, errors: 1 }),
 ];
 
 describe('the report', () => {
@@ -35,8 +29,8 @@ describe('the report', () => {
   });
 
   it('is a whole page even without a stage', () => {
-    expect(
-      reportHtml(conclude({ measurements: [], candidate: undefined }, base, machine, [], true)),
-    ).toContain('</html>');
+    expect(reportHtml(conclude({ measurements: [], candidate: undefined }, base, machine, [], true))).toContain(
+      '</html>',
+    );
   });
 });

@@ -15,11 +15,7 @@ describe('the plan of a sweep', () => {
   it('measures the base first, with each number of connections and over each transport', () => {
     const [first] = planSweep(options).runs;
     expect(first?.combination).toEqual({ threads: 1, 'commit-delay': 0 });
-    const stages = first?.stages.map(({ transport, connections, share = 1 }) => [
-      transport,
-      connections,
-      share,
-    ]);
+    const stages = first?.stages.map(({ transport, connections, share = 1 }) => [transport, connections, share]);
     expect(stages).toEqual([
       ['http', 16, 1],
       ['http', 256, 1],
@@ -48,9 +44,7 @@ describe('the plan of a sweep', () => {
 
   it('keeps within the total time, whatever is measured', () => {
     const list = fc.uniqueArray(fc.integer({ min: 0, max: 64 }), { minLength: 1, maxLength: 8 });
-    const values = fc.record(Object.fromEntries(dimensions.map((name) => [name, list])), {
-      requiredKeys: [],
-    });
+    const values = fc.record(Object.fromEntries(dimensions.map((name) => [name, list])), { requiredKeys: [] });
     const connections = fc.uniqueArray(fc.integer({ min: 1, max: 512 }), { minLength: 1, maxLength: 8 });
     const any = fc.record({
       values,

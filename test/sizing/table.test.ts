@@ -28,8 +28,7 @@ describe('the tables of stages', () => {
   it('fit into 100 columns', () => {
     for (const line of text.split('\n')) expect([...line].length, line).toBeLessThanOrEqual(mostWidth);
     for (const whole of ['http, 50 %', '1.2, disturbed']) expect(text).toContain(whole);
-    for (const title of ['SETTINGS', 'GENERATOR P99 ms', 'BYTES/PACKET', 'COUNTS'])
-      expect(text).toContain(title);
+    for (const title of ['SETTINGS', 'GENERATOR P99 ms', 'BYTES/PACKET', 'COUNTS']) expect(text).toContain(title);
   });
 
   it('number the stages in each table', () => {
@@ -46,11 +45,7 @@ describe('the tables of stages', () => {
 
 describe('the text of a bench', () => {
   it('has singular and plural', () => {
-    expect([countOf(1, 'run'), countOf(2, 'stage'), countOf(0, 'run')]).toEqual([
-      '1 run',
-      '2 stages',
-      '0 runs',
-    ]);
+    expect([countOf(1, 'run'), countOf(2, 'stage'), countOf(0, 'run')]).toEqual(['1 run', '2 stages', '0 runs']);
   });
 
   it('breaks lines at 100 columns', () => {

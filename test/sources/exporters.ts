@@ -12,11 +12,7 @@ import { OTLPTraceExporter as TracesAsProto } from '@opentelemetry/exporter-trac
 import { CompressionAlgorithm } from '@opentelemetry/otlp-exporter-base';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchLogRecordProcessor, LoggerProvider } from '@opentelemetry/sdk-logs';
-import {
-  AggregationTemporality,
-  MeterProvider,
-  PeriodicExportingMetricReader,
-} from '@opentelemetry/sdk-metrics';
+import { AggregationTemporality, MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 
 /** OpenTelemetry's published exporters with their SDKs, as services use them. */
@@ -42,10 +38,7 @@ const resource = resourceFromAttributes({
 
 /** They export when they are flushed or shut down, or a batch is full. */
 const scheduledDelayMillis = 3_600_000;
-const of = (flag: string): Attributes => ({
-  'feature_flag.key': flag,
-  'feature_flag.result.variant': 'on',
-});
+const of = (flag: string): Attributes => ({ 'feature_flag.key': flag, 'feature_flag.result.variant': 'on' });
 
 const timeoutMillis = 120_000; // A slow machine must not end the repetitions.
 
@@ -71,11 +64,7 @@ export function openLogs(address: string, key: string, encoding: Encoding): Logg
     encoding === 'grpc'
       ? new LogsOverGrpc(grpcConfigOf(address, key))
       : new { json: LogsAsJson, protobuf: LogsAsProto }[encoding](configOf(address, key, 'logs', encoding));
-  const processor = new BatchLogRecordProcessor({
-    exporter,
-    scheduledDelayMillis,
-    exportTimeoutMillis: 120_000,
-  });
+  const processor = new BatchLogRecordProcessor({ exporter, scheduledDelayMillis, exportTimeoutMillis: 120_000 });
   return new LoggerProvider({ resource, processors: [processor] });
 }
 
@@ -83,9 +72,7 @@ export function openTraces(address: string, key: string, encoding: Encoding): Ba
   const exporter =
     encoding === 'grpc'
       ? new TracesOverGrpc(grpcConfigOf(address, key))
-      : new { json: TracesAsJson, protobuf: TracesAsProto }[encoding](
-          configOf(address, key, 'traces', encoding),
-        );
+      : new { json: TracesAsJson, protobuf: TracesAsProto }[encoding](configOf(address, key, 'traces', encoding));
   const processor = new BatchSpanProcessor(exporter, { scheduledDelayMillis, exportTimeoutMillis: 120_000 });
   return new BasicTracerProvider({ resource, spanProcessors: [processor], forceFlushTimeoutMillis: 120_000 });
 }
@@ -101,10 +88,7 @@ export function openMetrics(address: string, key: string, encoding: Encoding): M
       ? new MetricsOverGrpc(grpcConfig)
       : new { json: MetricsAsJson, protobuf: MetricsAsProto }[encoding](config);
   const times = { exportIntervalMillis: scheduledDelayMillis, exportTimeoutMillis: 120_000 };
-  return new MeterProvider({
-    resource,
-    readers: [new PeriodicExportingMetricReader({ exporter, ...times })],
-  });
+  return new MeterProvider({ resource, readers: [new PeriodicExportingMetricReader({ exporter, ...times })] });
 }
 
 const withEvaluate = (sdk: Sdk, evaluate: (flag: string) => void): Evaluator => ({
@@ -114,9 +98,7 @@ const withEvaluate = (sdk: Sdk, evaluate: (flag: string) => void): Evaluator => 
 });
 
 /** The signals, each with a service that evaluates flags and exports them as that signal. */
-export const signals: Readonly<
-  Record<string, (address: string, key: string, encoding: Encoding) => Evaluator>
-> = {
+export const signals: Readonly<Record<string, (address: string, key: string, encoding: Encoding) => Evaluator>> = {
   logs(address, key, encoding) {
     const provider = openLogs(address, key, encoding);
     const logger = provider.getLogger('flags');
@@ -126,9 +108,7 @@ export const signals: Readonly<
   },
   metrics(address, key, encoding) {
     const provider = openMetrics(address, key, encoding);
-    const evaluations = provider
-      .getMeter('js.openfeature.dev')
-      .createCounter('feature_flag.evaluation_success_total');
+    const evaluations = provider.getMeter('js.openfeature.dev').createCounter('feature_flag.evaluation_success_total');
     return withEvaluate(provider, (flag) => evaluations.add(1, of(flag)));
   },
   traces(address, key, encoding) {

@@ -30,9 +30,7 @@ const definitions = {
     flag('checkout', true),
     flag('search', false),
     flag('theme', false),
-    flag('banner', true, [
-      { name: 'blue', weight: 1000, weightType: 'fix', payload: { type: 'string', value: '' } },
-    ]),
+    flag('banner', true, [{ name: 'blue', weight: 1000, weightType: 'fix', payload: { type: 'string', value: '' } }]),
   ],
 };
 
@@ -74,9 +72,7 @@ async function checks(service: LocalService, { application }: Shop) {
   const query = { environment: 'Production', step: 'hour', from, to } as const;
   const { features } = await usage(service.http, access, application, query);
   return Object.fromEntries(
-    features.flatMap(({ feature, variants }) =>
-      variants.map((each) => [`${feature}/${each.variant}`, each.checks]),
-    ),
+    features.flatMap(({ feature, variants }) => variants.map((each) => [`${feature}/${each.variant}`, each.checks])),
   );
 }
 

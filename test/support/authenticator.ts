@@ -133,8 +133,7 @@ function coseOf(key: KeyObject): Buffer {
 /** CBOR (RFC 8949) of small integers, texts, bytes, arrays and maps. */
 function cbor(value: unknown): Buffer {
   if (typeof value === 'number') return value < 0 ? head(1, -1 - value) : head(0, value);
-  if (typeof value === 'string')
-    return Buffer.concat([head(3, Buffer.byteLength(value)), Buffer.from(value)]);
+  if (typeof value === 'string') return Buffer.concat([head(3, Buffer.byteLength(value)), Buffer.from(value)]);
   if (Buffer.isBuffer(value)) return Buffer.concat([head(2, value.length), value]);
   if (Array.isArray(value)) return Buffer.concat([head(4, value.length), ...value.map(cbor)]);
   const entries = [...(value as Map<unknown, unknown>)];
@@ -143,7 +142,5 @@ function cbor(value: unknown): Buffer {
 
 function head(major: number, size: number): Buffer {
   if (size < 24) return Buffer.from([(major << 5) | size]);
-  return size < 256
-    ? Buffer.from([(major << 5) | 24, size])
-    : Buffer.from([(major << 5) | 25, size >> 8, size & 255]);
+  return size < 256 ? Buffer.from([(major << 5) | 24, size]) : Buffer.from([(major << 5) | 25, size >> 8, size & 255]);
 }

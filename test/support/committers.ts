@@ -6,8 +6,7 @@ import { type CommittersStart, startCommitters } from '../../src/storage/commit/
 import type { UsageTables } from '../../src/storage/lmdb/usage.ts';
 
 /** Where the build puts the workers. */
-export const workerFile = (name: string) =>
-  fileURLToPath(new URL(`../../dist/node/${name}.js`, import.meta.url));
+export const workerFile = (name: string) => fileURLToPath(new URL(`../../dist/node/${name}.js`, import.meta.url));
 
 /** Starts committers with real threads; a failed fold throws in the test unless `failed` is given. */
 export function startTestCommitters(

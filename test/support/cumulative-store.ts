@@ -1,13 +1,7 @@
 import { onTestFinished } from 'vitest';
 import { createAggregator } from '../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../src/storage/commit/batch.ts';
-import {
-  bucketWidth,
-  countsCodec,
-  measurementCodec,
-  scanCells,
-  seriesRef,
-} from '../../src/storage/lmdb/blocks.ts';
+import { bucketWidth, countsCodec, measurementCodec, scanCells, seriesRef } from '../../src/storage/lmdb/blocks.ts';
 import { type CumulativeMessage, opensFlag, rowKind } from '../../src/storage/lmdb/cumulative.ts';
 import { ledgerEntries } from '../../src/storage/lmdb/ledger.ts';
 import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
@@ -53,16 +47,14 @@ export function openStore() {
   let { write } = createAggregator(store);
   const { refs, rowsOf } = createRows();
   onTestFinished(() => store.lmdb.close());
-  const nameOf = (ordinal: number) =>
-    [...refs].find(([, ref]) => ref === seriesRef(environment, ordinal))![0];
+  const nameOf = (ordinal: number) => [...refs].find(([, ref]) => ref === seriesRef(environment, ordinal))![0];
   const range = [environment, bucketWidth.minute, 0, 2 ** 32 - 1] as const;
   return {
     rowsOf,
     send(totals: Totals, at: number, more: Partial<CumulativeMessage> = {}) {
       const batch = new Batch();
       const rows = rowsOf(totals);
-      for (const [name, ref] of refs)
-        batch.series.push({ environment, ordinal: ref % 2 ** 20, name: [name, 'on'] });
+      for (const [name, ref] of refs) batch.series.push({ environment, ordinal: ref % 2 ** 20, name: [name, 'on'] });
       batch.addCumulative(cumulativeMessage(at, rows, more));
       write(batch.seal());
     },
@@ -74,8 +66,7 @@ export function openStore() {
         sums[nameOf(ordinal)] = (sums[nameOf(ordinal)] ?? 0) + value.sum;
       return sums;
     },
-    notes: () =>
-      Array.from(ledgerEntries(store, 1, hour, hour + 3), ({ subject, count }) => [subject.code, count]),
+    notes: () => Array.from(ledgerEntries(store, 1, hour, hour + 3), ({ subject, count }) => [subject.code, count]),
     rows: () => store.cumulative.getKeysCount(),
     async restart() {
       await store.lmdb.close();

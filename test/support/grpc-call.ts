@@ -1,11 +1,4 @@
-import {
-  type CallOptions,
-  type ChannelOptions,
-  Client,
-  credentials,
-  Metadata,
-  type ServiceError,
-} from '@grpc/grpc-js';
+import { type CallOptions, type ChannelOptions, Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
 
 /** How a call ended. */
 export interface Outcome {

@@ -19,10 +19,7 @@ export async function callByWeb(
   { headers = {}, timeoutMs }: { headers?: Record<string, string>; timeoutMs?: number } = {},
 ): Promise<WebOutcome> {
   const transport = createGrpcWebTransport({ baseUrl, httpVersion: '1.1' });
-  const client = createClient(service, transport) as Record<
-    string,
-    (...given: unknown[]) => Promise<Message>
-  >;
+  const client = createClient(service, transport) as Record<string, (...given: unknown[]) => Promise<Message>>;
   let trailers = new Headers();
   const onTrailer = (received: Headers) => {
     trailers = received;

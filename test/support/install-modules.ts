@@ -24,8 +24,7 @@ export function isInstalled(set: ModuleSet): boolean {
 export async function installModules(set: ModuleSet): Promise<string> {
   const installed = modulesOf(set);
   mkdirSync(installed, { recursive: true });
-  for (const name of ['package.json', 'package-lock.json'])
-    copyFileSync(join(set.folder, name), join(installed, name));
+  for (const name of ['package.json', 'package-lock.json']) copyFileSync(join(set.folder, name), join(installed, name));
   const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund'];
   if (!isInstalled(set)) await promisify(execFile)('npm', args, { cwd: installed });
   return installed;

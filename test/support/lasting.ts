@@ -17,11 +17,6 @@ function withoutWords({ words: _, ...rest }: { readonly words?: string }): objec
   return expect.objectContaining(rest);
 }
 
-function withoutUses({
-  items,
-  ...rest
-}: {
-  readonly items: readonly { readonly lastUsedAt?: unknown }[];
-}): object {
+function withoutUses({ items, ...rest }: { readonly items: readonly { readonly lastUsedAt?: unknown }[] }): object {
   return { ...rest, items: items.map(({ lastUsedAt: _, ...item }) => item) };
 }

@@ -22,12 +22,7 @@ export interface LedgerReportEntry {
 }
 
 /** Reads the ledger of an application of the service at `http`. */
-export async function readLedger(
-  http: string,
-  access: string,
-  application: string,
-  query = '',
-): Promise<LedgerReport> {
+export async function readLedger(http: string, access: string, application: string, query = ''): Promise<LedgerReport> {
   const path = `/api/v2/applications/${application}/ingest?${query}`;
   return (await manage(http, access, 'GET', path, 200)) as LedgerReport;
 }

@@ -27,10 +27,6 @@ export type BalancerKind = keyof typeof configurations;
  * Starts a load balancer with the example of the docs for several machines.
  * @throws {Error} with its output, if it does not listen
  */
-export function startBalancer(
-  kind: BalancerKind,
-  folder: string,
-  nodes: readonly Behind[],
-): Promise<RunningProxy> {
+export function startBalancer(kind: BalancerKind, folder: string, nodes: readonly Behind[]): Promise<RunningProxy> {
   return runProxy(kind, folder, configurations[kind](nodes));
 }

@@ -14,8 +14,7 @@ interface Other {
 export function needing(...needed: (Package | Other)[]) {
   const missing = needed.filter((one): one is Package => typeof one === 'string' && skipped.includes(one));
   const others = needed.flatMap((one) => (typeof one === 'string' || one.why === undefined ? [] : one.why));
-  const packages =
-    missing.length === 0 ? [] : [`needs ${missing.join(' and ')} (${installCommand(missing)})`];
+  const packages = missing.length === 0 ? [] : [`needs ${missing.join(' and ')} (${installCommand(missing)})`];
   const reasons = [...packages, ...others];
   if (reasons.length === 0) return { describe, it, test };
   const reason = reasons.join('; ');

@@ -113,7 +113,5 @@ const expected = {
 
 /** The range of a report moves with the clock. */
 function withoutRange(result: unknown): unknown {
-  return JSON.parse(
-    JSON.stringify(result, (key, value) => (key === 'from' || key === 'to' ? undefined : value)),
-  );
+  return JSON.parse(JSON.stringify(result, (key, value) => (key === 'from' || key === 'to' ? undefined : value)));
 }

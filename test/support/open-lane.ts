@@ -4,20 +4,12 @@ import { Lane } from '../../src/storage/commit/lane.ts';
 import { QueueMonitor } from '../../src/storage/commit/queue-monitor.ts';
 import type { NewSeries } from '../../src/storage/lmdb/series.ts';
 
-const marks = {
-  packets: { high: 100, low: 50 },
-  bytes: { high: 1e6, low: 5e5 },
-  age: { high: 100, low: 50 },
-};
+const marks = { packets: { high: 100, low: 50 }, bytes: { high: 1e6, low: 5e5 }, age: { high: 100, low: 50 } };
 
 const undelayed = { commitDelay: 0, commitSiblings: 100 };
 
 /** Opens a lane whose commits and delays end when the test ends them. */
-export function openLane(
-  batchPackets = 10,
-  delay = undelayed,
-  durable?: (series: readonly NewSeries[]) => void,
-) {
+export function openLane(batchPackets = 10, delay = undelayed, durable?: (series: readonly NewSeries[]) => void) {
   const begun: { envelope: Envelope; end: (error?: unknown) => Promise<void> }[] = [];
   const heard: unknown[] = [];
   const monitor = new QueueMonitor(marks);

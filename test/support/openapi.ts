@@ -66,9 +66,7 @@ export function readOpenApi(document: object): OpenApi {
 
   /** What checks a value against the schema at a place of the document: `['components', 'schemas', 'Packet']`. */
   function validatorAt(place: readonly string[]): ValidateFunction {
-    const pointer = place
-      .map((part) => part.replaceAll('~', '~0').replaceAll('/', '~1'))
-      .map(encodeURIComponent);
+    const pointer = place.map((part) => part.replaceAll('~', '~0').replaceAll('/', '~1')).map(encodeURIComponent);
     const $ref = `openapi#/${pointer.join('/')}`;
     const validate = validators.get($ref) ?? ajv.compile({ $ref });
     validators.set($ref, validate);
@@ -88,8 +86,7 @@ export function readOpenApi(document: object): OpenApi {
       return new Map(examples.map(([code, { value }]) => [code, value]));
     },
     conforms: (schema, value) => validatorAt(['components', 'schemas', schema])(value) as boolean,
-    requestValidator: (name, type) =>
-      validatorAt([...placeOf(name), 'requestBody', 'content', type, 'schema']),
+    requestValidator: (name, type) => validatorAt([...placeOf(name), 'requestBody', 'content', type, 'schema']),
     responseValidator: (name, status, type) =>
       validatorAt([...placeOf(name), 'responses', String(status), 'content', type, 'schema']),
   };
@@ -106,9 +103,7 @@ export function brokenReferences(document: object): string[] {
   const pointers = references.map((reference) => reference.slice('"$ref":"#/'.length, -1));
   return [...new Set(pointers)].filter((pointer) => {
     const parts = pointer.split('/');
-    return (
-      parts.reduce<unknown>((at, part) => (at as Record<string, unknown>)?.[part], document) === undefined
-    );
+    return parts.reduce<unknown>((at, part) => (at as Record<string, unknown>)?.[part], document) === undefined;
   });
 }
 

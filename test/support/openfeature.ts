@@ -81,10 +81,7 @@ export interface ServerApp {
 /** @returns what starts such servers with options of `flagmeter` */
 export async function prepareServerApp(): Promise<(options: object) => Promise<ServerApp>> {
   const directory = installPackage();
-  const [input, file] = ['ts', 'mjs'].map((ending) => join(directory, `server-app.${ending}`)) as [
-    string,
-    string,
-  ];
+  const [input, file] = ['ts', 'mjs'].map((ending) => join(directory, `server-app.${ending}`)) as [string, string];
   await build({ input, platform: 'node', external: [/^@/], output: { file } });
   return async (options) => {
     const child = fork(join(directory, 'server-app.mjs'), [JSON.stringify(options)], { execArgv: [] });

@@ -26,8 +26,7 @@ async function createFixtureApplication({ http, credentials }: Target): Promise<
   const id = await createApplication(http, access, fields);
   const revoked = await createKey(http, access, id, 'Frontend');
   await manage(http, access, 'DELETE', `/api/v2/applications/${id}/keys/${revoked.id}`, 204);
-  const text = async (type: 'Frontend' | 'Mobile' | 'Backend') =>
-    (await createKey(http, access, id, type)).key;
+  const text = async (type: 'Frontend' | 'Mobile' | 'Backend') => (await createKey(http, access, id, type)).key;
   const fills = {
     frontendKey: await text('Frontend'),
     mobileKey: await text('Mobile'),
@@ -101,26 +100,18 @@ export function describePackets(name: string, start: () => Promise<Target>): voi
       expect(answer).toMatchObject({ status: 202, text: '' });
       expect(answer.headers['flagmeter-noted']).toBe(packet.noted);
       const isReadable = packet.noted !== undefined && packet.headers['origin'] !== undefined;
-      expect(answer.headers['access-control-expose-headers']).toBe(
-        isReadable ? 'Flagmeter-Noted' : undefined,
-      );
+      expect(answer.headers['access-control-expose-headers']).toBe(isReadable ? 'Flagmeter-Noted' : undefined);
     });
 
     test('counts exactly the accepted packets', async () => {
       const expected = new Map<string, [number, number, number]>();
       for (const [feature, variant, ...counts] of countedPackets.flatMap((packet) => packet.counts)) {
         const sums = expected.get(`${feature}/${variant}`) ?? [0, 0, 0];
-        expected.set(`${feature}/${variant}`, [
-          sums[0] + counts[0],
-          sums[1] + counts[1],
-          sums[2] + counts[2],
-        ]);
+        expected.set(`${feature}/${variant}`, [sums[0] + counts[0], sums[1] + counts[1], sums[2] + counts[2]]);
       }
       const report = (await read('usage')) as Report;
       const counted = report.features.flatMap(({ feature, variants }) =>
-        variants.map(
-          ({ variant, checks, used, viewed }) => [`${feature}/${variant}`, [checks, used, viewed]] as const,
-        ),
+        variants.map(({ variant, checks, used, viewed }) => [`${feature}/${variant}`, [checks, used, viewed]] as const),
       );
       expect(new Map<string, readonly number[]>(counted)).toEqual(expected);
     });
@@ -141,10 +132,7 @@ export function describePackets(name: string, start: () => Promise<Target>): voi
     });
 
     test('keeps the sum, last, smallest and greatest value of every metric', async () => {
-      const expected = new Map<
-        string,
-        { sum: number; count: number; last: number; min: number; max: number }
-      >();
+      const expected = new Map<string, { sum: number; count: number; last: number; min: number; max: number }>();
       for (const [metric, value] of countedPackets.flatMap((packet) => packet.metrics)) {
         const known = expected.get(metric);
         expected.set(metric, {
@@ -155,9 +143,7 @@ export function describePackets(name: string, start: () => Promise<Target>): voi
           max: Math.max(known?.max ?? value, value),
         });
       }
-      const report = (await read('measurements')) as {
-        metrics: ({ metric: string } & Record<string, number>)[];
-      };
+      const report = (await read('measurements')) as { metrics: ({ metric: string } & Record<string, number>)[] };
       expect(report.metrics.map(({ metric }) => metric).sort()).toEqual([...expected.keys()].sort());
       for (const { metric, ...values } of report.metrics)
         expect(values, metric).toMatchObject(normal(expected.get(metric)!));

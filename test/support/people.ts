@@ -23,11 +23,7 @@ export interface People {
   /** Mints an id. */
   mint(identity: string): Promise<string>;
   /** Sends a packet of one check of `feature`, attributed as given. @returns the status */
-  check(
-    feature: string,
-    who: { readonly i?: string; readonly u?: string },
-    environment?: string,
-  ): Promise<number>;
+  check(feature: string, who: { readonly i?: string; readonly u?: string }, environment?: string): Promise<number>;
   exposures(identity: string, environment?: string): Promise<readonly Exposure[]>;
   /** Calls the management API below the application. */
   call(method: string, path: string, expected: number, body?: unknown): Promise<unknown>;
@@ -51,11 +47,7 @@ export async function attachPeople(
   const application = await createApplication(service.http, access, { name: 'shop' });
   const keyOf = async (type: 'Frontend' | 'Mobile' | 'Backend') =>
     (await createKey(service.http, access, application, type)).key;
-  const keys = {
-    Frontend: await keyOf('Frontend'),
-    Mobile: await keyOf('Mobile'),
-    Backend: await keyOf('Backend'),
-  };
+  const keys = { Frontend: await keyOf('Frontend'), Mobile: await keyOf('Mobile'), Backend: await keyOf('Backend') };
   return peopleOf(service, clock, application, keys, options);
 }
 
@@ -73,8 +65,7 @@ function peopleOf(
       headers: { 'content-type': 'application/json', ...headers },
       body: typeof body === 'string' ? body : JSON.stringify(body),
     });
-  const post: People['post'] = (body, headers = { authorization: keys.Backend }) =>
-    send('identities', body, headers);
+  const post: People['post'] = (body, headers = { authorization: keys.Backend }) => send('identities', body, headers);
   const call: People['call'] = async (method, path, expected, body) => {
     const access = await token(http, service.credentials);
     return manage(http, access, method, `/api/v2/applications/${application}${path}`, expected, body);

@@ -22,11 +22,7 @@ export async function securePostgres(access: string): Promise<SecurePostgres> {
   makeCertificates(directory);
   const postgres = await Postgres.prepare({ access: `host all postgres all trust\n${access}` });
   for (const name of ['server.pem', 'server.key', 'root.pem', '.']) own(file(name));
-  postgres.set({
-    ssl: 'on',
-    ssl_cert_file: `'${file('server.pem')}'`,
-    ssl_key_file: `'${file('server.key')}'`,
-  });
+  postgres.set({ ssl: 'on', ssl_cert_file: `'${file('server.pem')}'`, ssl_key_file: `'${file('server.key')}'` });
   postgres.set({ ssl_ca_file: `'${file('root.pem')}'` });
   await postgres.start();
   const close = async () => {

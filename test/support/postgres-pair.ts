@@ -14,10 +14,7 @@ export class PostgresPair {
   }
 
   /** Starts both, and waits until a commit needs the standby. */
-  static async start(
-    options: PostgresOptions = {},
-    ofStandby: PostgresOptions = options,
-  ): Promise<PostgresPair> {
+  static async start(options: PostgresOptions = {}, ofStandby: PostgresOptions = options): Promise<PostgresPair> {
     const primary = await Postgres.start(options);
     const standby = await copyOf(primary, ofStandby);
     const pair = new PostgresPair(primary, standby);
@@ -50,9 +47,7 @@ export class PostgresPair {
     this.#primary.set({ synchronous_standby_names: `'FIRST 1 (${nameOf(this.#standby)})'` });
     await this.#primary.reload();
     await until(async () => {
-      const rows = await this.#primary.query('SELECT 1 FROM pg_stat_replication WHERE sync_state = $1', [
-        'sync',
-      ]);
+      const rows = await this.#primary.query('SELECT 1 FROM pg_stat_replication WHERE sync_state = $1', ['sync']);
       return rows.length > 0;
     });
   }
@@ -94,24 +89,14 @@ export class PostgresPair {
 }
 
 /** Starts both, and waits until a commit needs the standby. */
-export function primaryAndStandby(
-  options?: PostgresOptions,
-  ofStandby?: PostgresOptions,
-): Promise<PostgresPair> {
+export function primaryAndStandby(options?: PostgresOptions, ofStandby?: PostgresOptions): Promise<PostgresPair> {
   return PostgresPair.start(options, ofStandby);
 }
 
 async function copyOf(primary: Postgres, options: PostgresOptions): Promise<Postgres> {
   const port = options.port ?? (await freePort(options.prefix ? undefined : options.host));
   const folder = emptyServer();
-  await primary.run('pg_basebackup', [
-    '-D',
-    join(folder, 'data'),
-    '-c',
-    'fast',
-    '-d',
-    connectionInfo(primary),
-  ]);
+  await primary.run('pg_basebackup', ['-D', join(folder, 'data'), '-c', 'fast', '-d', connectionInfo(primary)]);
   const standby = await Postgres.prepare({ ...options, port, folder });
   follow(standby, primary);
   await standby.start();

@@ -1,14 +1,5 @@
 import { type ChildProcess, execFileSync, type SpawnOptions, spawn } from 'node:child_process';
-import {
-  chownSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-} from 'node:fs';
+import { chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -58,11 +49,7 @@ export function spawnProgram(
 }
 
 /** Runs a program of PostgreSQL to its end. @throws {Error} with its output, if it fails */
-export function runProgram(
-  name: string,
-  args: readonly string[],
-  prefix: readonly string[] = [],
-): Promise<void> {
+export function runProgram(name: string, args: readonly string[], prefix: readonly string[] = []): Promise<void> {
   const child = spawnProgram(name, args, { cwd: tmpdir(), stdio: ['ignore', 'pipe', 'pipe'] }, prefix);
   let said = '';
   const hear = (text: Buffer) => {

@@ -164,12 +164,7 @@ export class Postgres {
   /** Starts it again, with the same files and port. @throws {Error} with what it said */
   async start(): Promise<void> {
     const stdio = ['ignore', 'ignore', 'pipe'] as const;
-    const child = spawnProgram(
-      'postgres',
-      ['-D', this.data],
-      { cwd: this.data, stdio: [...stdio] },
-      this.#prefix,
-    );
+    const child = spawnProgram('postgres', ['-D', this.data], { cwd: this.data, stdio: [...stdio] }, this.#prefix);
     this.#process = child;
     this.#said = '';
     this.#ended = new Promise((resolve) => {

@@ -44,11 +44,7 @@ export class Prometheus {
     };
     writeFileSync(join(folder, 'rules.yml'), rules);
     writeFileSync(join(folder, 'prometheus.yml'), JSON.stringify(config)); // JSON is YAML.
-    const own = [
-      '--config.file=prometheus.yml',
-      '--storage.tsdb.path=data',
-      `--web.listen-address=${address}`,
-    ];
+    const own = ['--config.file=prometheus.yml', '--storage.tsdb.path=data', `--web.listen-address=${address}`];
     const child = spawn('prometheus', own, { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
     let said = '';
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
@@ -67,9 +63,7 @@ export class Prometheus {
 
   /** The results of an expression, now. @throws {Error} when Prometheus refuses it */
   async query(expression: string): Promise<readonly Result[]> {
-    const { result } = (await this.#get(`query?${new URLSearchParams({ query: expression })}`)) as {
-      result: Result[];
-    };
+    const { result } = (await this.#get(`query?${new URLSearchParams({ query: expression })}`)) as { result: Result[] };
     return result;
   }
 
@@ -100,11 +94,7 @@ export class Prometheus {
 
   async #get(path: string): Promise<unknown> {
     const answer = await fetch(`${this.#url}/api/v1/${path}`);
-    const { status, data, error } = (await answer.json()) as {
-      status: string;
-      data: unknown;
-      error?: string;
-    };
+    const { status, data, error } = (await answer.json()) as { status: string; data: unknown; error?: string };
     if (status !== 'success') throw new Error(`${path}: ${error}`);
     return data;
   }

@@ -36,9 +36,7 @@ export function readPanels(): readonly { readonly title: string; readonly expr: 
   const { panels } = JSON.parse(readFileSync(dashboardPath, 'utf8')) as {
     panels: { title: string; targets?: { expr: string }[] }[];
   };
-  return panels.flatMap(({ title, targets = [] }) =>
-    targets.map(({ expr }) => ({ title, expr: filledIn(expr) })),
-  );
+  return panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => ({ title, expr: filledIn(expr) })));
 }
 
 function filledIn(expr: string): string {
@@ -60,11 +58,7 @@ export function metricsIn(expr: string): readonly string[] {
  * @param input its standard input
  * @throws {Error} with its output, if it reports a fault
  */
-export function promtool(
-  args: readonly string[],
-  files: Readonly<Record<string, string>> = {},
-  input = '',
-): string {
+export function promtool(args: readonly string[], files: Readonly<Record<string, string>> = {}, input = ''): string {
   const folder = mkdtempSync(join(tmpdir(), 'flagmeter-promtool-'));
   try {
     for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);

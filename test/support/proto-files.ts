@@ -128,13 +128,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   bytes: Kind.BYTES,
 };
 
-function typeOf({
-  type,
-  resolvedType,
-}: {
-  type: string;
-  resolvedType: protobuf.Type | protobuf.Enum | null;
-}) {
+function typeOf({ type, resolvedType }: { type: string; resolvedType: protobuf.Type | protobuf.Enum | null }) {
   if (resolvedType !== null) {
     const kind = resolvedType instanceof protobuf.Enum ? Kind.ENUM : Kind.MESSAGE;
     return { type: kind, typeName: resolvedType.fullName };

@@ -35,9 +35,7 @@ export function byHttp1(port: number, path: string, { body, ...options }: Sent):
         answer.setEncoding('utf8').on('data', (part: string) => {
           text += part;
         });
-        answer.once('end', () =>
-          resolve({ status: answer.statusCode!, headers: answer.headers, body: text }),
-        );
+        answer.once('end', () => resolve({ status: answer.statusCode!, headers: answer.headers, body: text }));
       },
     );
     sent.once('error', reject);

@@ -32,10 +32,7 @@ export function startProxy(
 /** Replaces the lines without TLS by the commented ones. */
 function withTls(text: string): string {
   return text
-    .replace(
-      /^\s*(?:proxy_pass http:|grpc_pass grpc:|server flagmeter 127|reverse_proxy @grpc h2c:).*$/gm,
-      '',
-    )
+    .replace(/^\s*(?:proxy_pass http:|grpc_pass grpc:|server flagmeter 127|reverse_proxy @grpc h2c:).*$/gm, '')
     .replace(/^(\s*)#(?=proxy_|grpc_|server |reverse_proxy|tls_|\t|\})/gm, '$1')
     .replace('reverse_proxy http:', 'reverse_proxy https:')
     .replaceAll('tls_server_name flags.example.com', 'tls_server_name localhost')

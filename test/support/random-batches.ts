@@ -55,12 +55,7 @@ export class BatchFiller {
 
   #add(batch: Batch, { entries, person, unknown }: TestPacket, at: number): void {
     const digest = digestIdentity(Buffer.alloc(32), 1, person ?? 'stranger');
-    const words = [0, 4, 8, 12].map((place) => digest.readUInt32BE(place)) as [
-      number,
-      number,
-      number,
-      number,
-    ];
+    const words = [0, 4, 8, 12].map((place) => digest.readUInt32BE(place)) as [number, number, number, number];
     for (const entry of entries) {
       this.#clock += 1;
       if (person !== undefined) batch.exposures.addPerson(words);
@@ -98,12 +93,7 @@ export class BatchFiller {
     }
   }
 
-  #ref(
-    batch: Batch,
-    number: number,
-    ordinal: number,
-    name: readonly [string] | readonly [string, string],
-  ): number {
+  #ref(batch: Batch, number: number, ordinal: number, name: readonly [string] | readonly [string, string]): number {
     const ref = seriesRef(number, ordinal);
     if (this.#named.has(ref)) return ref;
     this.#named.add(ref);

@@ -54,9 +54,5 @@ export async function endOf(
   // Node's session loops forever if it is destroyed while it reads.
   await new Promise((resolve) => setImmediate(resolve));
   const code = trailers['flagmeter-code'];
-  return {
-    status: Number(trailers['grpc-status']),
-    code,
-    reset: stream.rstCode ?? constants.NGHTTP2_NO_ERROR,
-  };
+  return { status: Number(trailers['grpc-status']), code, reset: stream.rstCode ?? constants.NGHTTP2_NO_ERROR };
 }

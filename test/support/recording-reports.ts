@@ -62,12 +62,7 @@ export class RecordingReports implements ReportKinds {
       refused: ({ code }: ApiError, source: LedgerSource, { holder, environment }: Refused) => {
         const { route, transport, userAgent, instance } = source;
         const claimed = { appKey: holder.appKey, environment, instanceName: instance };
-        this.told.push({
-          code,
-          route,
-          sender: { transport, userAgent },
-          claimed: JSON.parse(JSON.stringify(claimed)),
-        });
+        this.told.push({ code, route, sender: { transport, userAgent }, claimed: JSON.parse(JSON.stringify(claimed)) });
       },
     },
   } as unknown as ReportKinds['deps'];
@@ -80,10 +75,7 @@ export class RecordingReports implements ReportKinds {
       count: (message, _, source, key) => {
         const report = (message instanceof LongReport ? message.report : message) as unknown as R;
         if (this.refusal !== undefined) return { durable: Promise.reject(this.refusal), omission: undefined };
-        this.reports.push({
-          report,
-          sender: { ...source, ...(key === undefined ? {} : { idempotencyKey: key }) },
-        });
+        this.reports.push({ report, sender: { ...source, ...(key === undefined ? {} : { idempotencyKey: key }) } });
         return { durable: this.durable, omission: undefined };
       },
     };

@@ -26,9 +26,7 @@ export const releaseBefore = '60bd6c0b25196f64097aacca926e8dd18bfca97e';
 /** In CI the files may belong to someone else. */
 const anyOwner = ['-c', `safe.directory=${root}`];
 
-const hasCommit = spawnSync('git', [...anyOwner, 'cat-file', '-e', `${releaseBefore}^{commit}`], {
-  cwd: root,
-});
+const hasCommit = spawnSync('git', [...anyOwner, 'cat-file', '-e', `${releaseBefore}^{commit}`], { cwd: root });
 
 /** @returns why the previous release cannot be built here, although git is installed; `undefined` if it can */
 export const whyNoReleaseBefore =

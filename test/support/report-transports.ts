@@ -31,11 +31,7 @@ export function openTransports(
 function jsonTransport(http: string, more: Headers): ReportTransport {
   const post = async (path: string, report: ReportBody) => {
     const headers = { 'content-type': 'application/json', ...more };
-    const response = await fetch(`http://${http}${path}`, {
-      method: 'POST',
-      headers,
-      body: JSON.stringify(report),
-    });
+    const response = await fetch(`http://${http}${path}`, { method: 'POST', headers, body: JSON.stringify(report) });
     if (response.status !== 200) throw new Error(await response.text());
     return countIn((await response.json()) as object);
   };

@@ -17,8 +17,7 @@ export function readRetryInfo(bytes: Uint8Array): { code: number; message: strin
     details: { typeUrl: string; value: Uint8Array }[];
   };
   const [detail] = status.details;
-  if (detail?.typeUrl !== 'type.googleapis.com/google.rpc.RetryInfo')
-    throw new Error('there is no RetryInfo');
+  if (detail?.typeUrl !== 'type.googleapis.com/google.rpc.RetryInfo') throw new Error('there is no RetryInfo');
   const { retryDelay } = read('RetryInfo', detail.value) as { retryDelay: { seconds: number } };
   return { code: status.code, message: status.message, seconds: Number(retryDelay.seconds) };
 }

@@ -23,10 +23,7 @@ export async function useLink(
   name: string,
   note: (name: string, secret: string) => void,
 ): Promise<void> {
-  const made = await manage(http, access, 'POST', '/api/v2/users', 201, {
-    name,
-    email: `${name}@example.com`,
-  });
+  const made = await manage(http, access, 'POST', '/api/v2/users', 201, { name, email: `${name}@example.com` });
   for (const [field, secret] of secretsIn(made)) note(field, secret);
   const { url } = (made as { invitation: { url: string } }).invitation;
   const password = `chosen ${randomBytes(12).toString('hex')}`;

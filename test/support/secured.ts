@@ -9,15 +9,7 @@ export async function startSecured() {
   const directory = freshDirectory();
   const file = (name: string) => join(directory, name);
   const make = (days: number) => {
-    const key = [
-      '-newkey',
-      'ec',
-      '-pkeyopt',
-      'ec_paramgen_curve:P-256',
-      '-nodes',
-      '-keyout',
-      file('new.key'),
-    ];
+    const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', file('new.key')];
     const own = ['-subj', '/CN=localhost', '-days', String(days), '-out', file('new.pem')];
     execFileSync('openssl', ['req', '-x509', ...key, ...own], { stdio: 'ignore' });
     for (const name of ['key', 'pem']) copyFileSync(file(`new.${name}`), file(name));

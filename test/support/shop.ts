@@ -40,11 +40,7 @@ export async function readChecks(http: string, shop: Omit<Shop, 'key'>): Promise
 }
 
 /** Creates an application in a service whose store may refuse it. */
-export async function tryApplication(
-  http: string,
-  accessToken: string,
-  name = 'one more',
-): Promise<Response> {
+export async function tryApplication(http: string, accessToken: string, name = 'one more'): Promise<Response> {
   return fetch(`http://${http}/api/v2/applications`, {
     method: 'POST',
     headers: { authorization: `Bearer ${accessToken}`, 'content-type': 'application/json' },

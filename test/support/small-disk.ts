@@ -56,12 +56,7 @@ async function startMounted(
   const service = await startProcess('unshare', options, { DISK: disk });
   const mounted = `/proc/${service.pid}/root${disk}`;
   expect(existsSync(`${mounted}/data`)).toBe(true);
-  return {
-    ...service,
-    disk,
-    fill: () => fillDisk(`${mounted}/filler`),
-    free: () => rmSync(`${mounted}/filler`),
-  };
+  return { ...service, disk, fill: () => fillDisk(`${mounted}/filler`), free: () => rmSync(`${mounted}/filler`) };
 }
 
 function fillDisk(file: string): void {

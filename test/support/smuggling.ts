@@ -71,10 +71,7 @@ const chunks: readonly (readonly [string, string])[] = [
 
 /** Attempts over HTTP/1.1: their descriptions and bytes. */
 export const http1Attempts: readonly (readonly [string, string])[] = [
-  [
-    'a length and chunks (CL.TE)',
-    `${post}Content-Length: ${hidden.length + 5}\r\n${chunked}\r\n0\r\n\r\n${hidden}`,
-  ],
+  ['a length and chunks (CL.TE)', `${post}Content-Length: ${hidden.length + 5}\r\n${chunked}\r\n0\r\n\r\n${hidden}`],
   [
     'chunks and a length (TE.CL)',
     `${post}${chunked}Content-Length: ${hex.length + 2}\r\n\r\n${hex}\r\n${hidden}\r\n0\r\n\r\n`,
@@ -165,11 +162,7 @@ export const http2Attempts: readonly (readonly [string, readonly RawHeader[], re
     [...plain, ['transfer-encoding', 'chunked'], ['content-length', '5']],
     [`0\r\n\r\n${hidden}`],
   ],
-  [
-    'a header of the connection',
-    [...plain, ['connection', 'content-length'], ['content-length', '0']],
-    [hidden],
-  ],
+  ['a header of the connection', [...plain, ['connection', 'content-length'], ['content-length', '0']], [hidden]],
   ['a length of 0', [...plain, ['content-length', '0']], [hidden]],
   ['a length of less than the body', [...plain, ['content-length', '2']], ['{}', hidden]],
   ['a length of more than the body', [...plain, ['content-length', String(hidden.length + 100)]], [hidden]],
@@ -194,11 +187,7 @@ export const http2Attempts: readonly (readonly [string, readonly RawHeader[], re
   ['a request in the scheme', [plain[0]!, [':scheme', `https\r\n\r\n${hidden}`], ...plain.slice(2)], []],
   [
     'a path in the scheme',
-    [
-      pseudo('', 'GET')[0]!,
-      [':scheme', 'http://localhost/swagger/v2/swagger.json?'],
-      ...pseudo('/healthz').slice(2),
-    ],
+    [pseudo('', 'GET')[0]!, [':scheme', 'http://localhost/swagger/v2/swagger.json?'], ...pseudo('/healthz').slice(2)],
     [],
   ],
   ['two paths', [...pseudo('/healthz', 'GET'), [':path', '/swagger/v2/swagger.json']], []],

@@ -15,10 +15,7 @@ export function read(folder: string, ending: RegExp): Source[] {
   const names = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' });
   return names
     .filter((name) => ending.test(name))
-    .map((name) => ({
-      path: `${folder}/${name}`,
-      lines: readFileSync(join(root, folder, name), 'utf8').split('\n'),
-    }));
+    .map((name) => ({ path: `${folder}/${name}`, lines: readFileSync(join(root, folder, name), 'utf8').split('\n') }));
 }
 
 export interface Import {

@@ -183,14 +183,7 @@ function send(agent: Agent, port: number, path: string, asked: Asked): Promise<A
   const { body, method = body === undefined ? 'GET' : 'POST', headers } = asked;
   const isForm = body instanceof URLSearchParams;
   const type = isForm ? 'application/x-www-form-urlencoded' : 'application/json';
-  const options = {
-    host: 'localhost',
-    port,
-    path,
-    agent,
-    method,
-    headers: { 'content-type': type, ...headers },
-  };
+  const options = { host: 'localhost', port, path, agent, method, headers: { 'content-type': type, ...headers } };
   return new Promise((resolve, reject) => {
     const sent = request(options, (answer) => {
       let text = '';

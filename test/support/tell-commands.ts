@@ -8,17 +8,11 @@ import { runBinary } from './run-binary.ts';
 /** @param secret used wherever a command takes one @returns the output of all commands */
 export async function tellCommands(service: Binary, credentials: Credentials, secret: string) {
   return (
-    (await askServer(service, credentials, secret)) +
-    (await backUp(service)) +
-    (await startWithWrongSecrets(secret))
+    (await askServer(service, credentials, secret)) + (await backUp(service)) + (await startWithWrongSecrets(secret))
   );
 }
 
-async function askServer(
-  { http }: Binary,
-  { clientId, clientSecret }: Credentials,
-  secret: string,
-): Promise<string> {
+async function askServer({ http }: Binary, { clientId, clientSecret }: Credentials, secret: string): Promise<string> {
   const source = freshDirectory();
   writeFileSync(join(source, 'shop.ts'), `const password = '${secret}'; isOn('checkout');`);
   const environments = [

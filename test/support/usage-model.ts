@@ -72,15 +72,11 @@ export class UsageModel {
   /** A form that is equal if the content is. */
   content() {
     const sorted = <T>(rows: Iterable<readonly [unknown, T]>) => {
-      return [...rows]
-        .map(([key, value]) => [`${key}`, value])
-        .sort((one, other) => (one[0]! < other[0]! ? -1 : 1));
+      return [...rows].map(([key, value]) => [`${key}`, value]).sort((one, other) => (one[0]! < other[0]! ? -1 : 1));
     };
     return {
       ...{ counts: sorted(this.counts), measurements: sorted(this.measurements) },
-      users: sorted(
-        [...this.users].map(([key, sketch]) => [key, [...sketch.contents()].map(String)] as const),
-      ),
+      users: sorted([...this.users].map(([key, sketch]) => [key, [...sketch.contents()].map(String)] as const)),
       estimates: sorted([...this.users].map(([key, sketch]) => [key, sketch.estimate()] as const)),
       ...{ seen: sorted(this.lastSeen), exposures: sorted(this.exposures), names: sorted(this.names) },
       ...{ ledger: sorted(this.ledger), senders: sorted(this.senders) },
@@ -170,8 +166,7 @@ export function readModel(store: UsageTables): UsageModel {
 function readRest(model: UsageModel, store: UsageTables): void {
   model.lastSeen.clear();
   for (const environment of testEnvironments) {
-    for (const { ordinal, last } of seenOf(store, environment))
-      model.see(seriesRef(environment, ordinal), last);
+    for (const { ordinal, last } of seenOf(store, environment)) model.see(seriesRef(environment, ordinal), last);
   }
   for (const { key, value } of store.senders.getRange()) {
     for (const { name, first, last } of decodeSenders(value)) {

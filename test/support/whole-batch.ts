@@ -32,9 +32,7 @@ export function addWhole(batch: Batch, application: number, environment: number,
   for (const person of people) addPerson(batch, application, environment, person, at);
   batch.messages.add([environment, environment, environment, environment], at);
   const identity = digestBytes(environment, environment, environment, 0);
-  batch.addCumulative(
-    cumulativeMessage(at, variantRows([[seriesRef(environment, 0), 1]]), { identity, subject: '' }),
-  );
+  batch.addCumulative(cumulativeMessage(at, variantRows([[seriesRef(environment, 0), 1]]), { identity, subject: '' }));
   batch.totals.push({
     ...{ application, digest: Buffer.alloc(16, environment), ref: seriesRef(environment, 0), value: 1, at },
     ...{ bucket: bucketOf(bucketWidth.minute, minute), received: at, fresh: 1 },
@@ -81,9 +79,6 @@ export function dump(store: UsageTables): string[] {
   return Object.entries(store)
     .filter(([table]) => table !== 'lmdb')
     .flatMap(([table, records]: [string, UsageTables['counts']]) =>
-      Array.from(
-        records.getRange(),
-        ({ key, value }) => `${table} ${key.toString('hex')} ${value.toString('hex')}`,
-      ),
+      Array.from(records.getRange(), ({ key, value }) => `${table} ${key.toString('hex')} ${value.toString('hex')}`),
     );
 }

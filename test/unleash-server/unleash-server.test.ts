@@ -52,11 +52,7 @@ const sql = `
   FROM checks GROUP BY 1, 2, 3 HAVING sum(checks) > 0`;
 
 async function inUnleash(): Promise<string[]> {
-  const rows = await postgres.query<{ hour: string; flag: string; variant: string; checks: number }>(
-    sql,
-    [],
-    database,
-  );
+  const rows = await postgres.query<{ hour: string; flag: string; variant: string; checks: number }>(sql, [], database);
   const lines = rows.map(({ hour, flag, variant, checks }) => lineOf(Number(hour), flag, variant, checks));
   return lines.sort();
 }
@@ -79,8 +75,7 @@ async function inFlagmeter(environment: string): Promise<string[]> {
     .sort();
 }
 
-const sum = (lines: readonly string[]) =>
-  lines.reduce((all, line) => all + Number(line.split(' ').at(-1)), 0);
+const sum = (lines: readonly string[]) => lines.reduce((all, line) => all + Number(line.split(' ').at(-1)), 0);
 
 async function createFlags(): Promise<void> {
   const features = '/projects/default/features';
@@ -166,8 +161,7 @@ needing('nginx', 'postgresql').describe('Unleash and flagmeter', () => {
     const env = { NODE_EXTRA_CA_CERTS: join(import.meta.dirname, '../http/support/tls/cert.pem') };
     const run = (name: string) =>
       runProgram(process.execPath, [script, modules, url, sdkToken, name, String(rounds)], env);
-    for (const ended of await Promise.all(services.map(run)))
-      expect(ended).toMatchObject({ code: 0, stderr: '' });
+    for (const ended of await Promise.all(services.map(run))) expect(ended).toMatchObject({ code: 0, stderr: '' });
     // Of five checks in a round, those of `banner` have a variant.
     await expect.poll(async () => sum(await inUnleash()), often).toBe(5 * rounds * services.length);
     const counted = await inUnleash();

@@ -34,11 +34,7 @@ describe('a change of the members', () => {
         },
       })),
     );
-    expect(latest()).toMatchObject({
-      state: 'delivered',
-      attempts: 1,
-      latest: [{ status: 204, error: null }],
-    });
+    expect(latest()).toMatchObject({ state: 'delivered', attempts: 1, latest: [{ status: 204, error: null }] });
   });
 
   test('that is rejected is not sent', async () => {
@@ -91,9 +87,7 @@ describe('an event', () => {
 
   test('is delayed as long as the receiver requests', async () => {
     const fixture = await openWebhooks();
-    const receiver = await openReceiver((response) =>
-      response.writeHead(503, { 'retry-after': '600' }).end(),
-    );
+    const receiver = await openReceiver((response) => response.writeHead(503, { 'retry-after': '600' }).end());
     await fixture.hook(`http://127.0.0.1:${receiver.port}/`);
     await person(fixture);
     for (const [advance, arrived] of [
@@ -130,9 +124,7 @@ describe('a completed delivery', () => {
     expect(latest()).toMatchObject({ state: 'delivered', attempts: 2 });
     const [first, second] = receiver.received;
     expect(second!.headers['webhook-id']).toBe(first!.headers['webhook-id']);
-    await expect(redeliver(fixture.directory, path, 'msg_1_none')).rejects.toMatchObject({
-      code: 'not_found',
-    });
+    await expect(redeliver(fixture.directory, path, 'msg_1_none')).rejects.toMatchObject({ code: 'not_found' });
   });
 });
 

@@ -13,8 +13,7 @@ const fromOthers = new Set(['name', 'environment', 'environments', 'feature', 'v
 const lengths: Readonly<Record<string, number>> = { environments: 50, owners: 8 };
 
 function withTexts(value: unknown, name: string, field = ''): unknown {
-  if (Array.isArray(value))
-    return Array.from({ length: lengths[field] ?? 10 }, () => withTexts(value[0], name, field));
+  if (Array.isArray(value)) return Array.from({ length: lengths[field] ?? 10 }, () => withTexts(value[0], name, field));
   if (field === 'variant' || (fromOthers.has(field) && typeof value === 'string')) return name;
   if (field === 'email') return `${name}@example.com`;
   if (field === 'text') return `${name} used to check it, and still reports.`;

@@ -41,10 +41,7 @@ export interface WebhookFixture {
 }
 
 /** A directory whose changes queue events, and their deliverer. */
-export async function openWebhooks(
-  base: Partial<WebhookFixture> = {},
-  deps = sending,
-): Promise<WebhookFixture> {
+export async function openWebhooks(base: Partial<WebhookFixture> = {}, deps = sending): Promise<WebhookFixture> {
   const store = base.store ?? openTestStore();
   const accountStore = base.accountStore ?? new EmbeddedAccountStore(store, testHealth());
   const clock = base.clock ?? testClock();

@@ -14,12 +14,7 @@ type Wanted = Partial<Parameters<typeof createWebhook>[2]>;
 
 async function hookIn(fixture: WebhookFixture, port: number, more: Wanted) {
   const settings = { name: 'Hook', url: `http://127.0.0.1:${port}/a`, events: ['member.changed'] as const };
-  const { webhook, secret } = await createWebhook(
-    fixture.directory,
-    fixture.team.id,
-    { ...settings, ...more },
-    rules,
-  );
+  const { webhook, secret } = await createWebhook(fixture.directory, fixture.team.id, { ...settings, ...more }, rules);
   const path = { teamId: fixture.team.id, id: webhook.id };
   const now = () => fixture.directory.webhooks.get(webhook.id)!;
   return { webhook, secret, path, now };
@@ -49,20 +44,13 @@ describe('a delivery', () => {
     expect(receiver.received[0]!.headers).toMatchObject({ authorization });
     expect(receiver.received[0]!.headers).not.toHaveProperty('webhook-signature');
     const [delivery] = fixture.deliveries(webhook.id);
-    expect(delivery!.latest).toMatchObject([
-      { status: 422, answer: '{"message":"Validation Failed","for":"…"}' },
-    ]);
+    expect(delivery!.latest).toMatchObject([{ status: 422, answer: '{"message":"Validation Failed","for":"…"}' }]);
     expect(JSON.stringify(delivery)).not.toContain(authorization);
   });
 
   test.each([
     ['without its scheme', authorization, 'token github_pat_secret is revoked', 'token … is revoked'],
-    [
-      'that is longer than the kept beginning',
-      `Bearer ${'k'.repeat(4000)}`,
-      `no ${'k'.repeat(4000)}`,
-      'no …',
-    ],
+    ['that is longer than the kept beginning', `Bearer ${'k'.repeat(4000)}`, `no ${'k'.repeat(4000)}`, 'no …'],
   ])('keeps no credential %s that the receiver repeats', async (_name, given, text, kept) => {
     const fixture = await openWebhooks();
     const receiver = await openReceiver((response) => response.writeHead(401).end(text));

@@ -34,24 +34,14 @@ async function openNodes(sends: readonly Send[]) {
   const nodes = sends.map((send) => {
     const { accountStore } = openNode(url);
     const directory = openDirectory(accountStore, { clock, randomBytes, announce: announcer(randomBytes) });
-    return {
-      accountStore,
-      directory,
-      deliverer: new Deliverer({ accountStore, directory, log: testLog(), send }),
-    };
+    return { accountStore, directory, deliverer: new Deliverer({ accountStore, directory, log: testLog(), send }) };
   });
   const [{ directory }] = nodes as [(typeof nodes)[0]];
   const team = await createTeam(directory, 'Team');
   const settings = { name: 'Hook', url: 'https://hooks.example.com/', events: ['member.changed'] } as const;
   await createWebhook(directory, team.id, settings, { allowPrivate: false });
   const person = (name: string) =>
-    createUser(directory, {
-      email: `${name}@example.com`,
-      name,
-      role: 'User',
-      teams: [team.id],
-      passwordHash: 'none',
-    });
+    createUser(directory, { email: `${name}@example.com`, name, role: 'User', teams: [team.id], passwordHash: 'none' });
   /** Waits until all nodes have read the writes of all others. */
   const current = () => Promise.all(nodes.map(({ accountStore }) => accountStore.current()));
   return { nodes, clock, person, current };

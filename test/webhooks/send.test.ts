@@ -7,8 +7,7 @@ import { type SendDeps, send } from '../../src/webhooks/send.ts';
 import { sending } from './fixture.ts';
 import { type Answering, openReceiver, verified } from './receiver.ts';
 
-const pem = (name: string) =>
-  readFileSync(new URL(`../http/support/tls/${name}.pem`, import.meta.url), 'utf8');
+const pem = (name: string) => readFileSync(new URL(`../http/support/tls/${name}.pem`, import.meta.url), 'utf8');
 const tls = { key: pem('key'), cert: pem('cert') };
 const loopback: Address = { address: '127.0.0.1', family: 4 };
 const secret = newWebhookSecret((size) => Buffer.alloc(size, 7));
@@ -42,9 +41,7 @@ describe('a delivery', () => {
     const next = newWebhookSecret((size) => Buffer.alloc(size, 8));
     const now = Date.now();
     await sendTo(`http://127.0.0.1:${receiver.port}/`, {}, [...rotated([secret], next, now)]);
-    await sendTo(`http://127.0.0.1:${receiver.port}/`, {}, [
-      ...rotated([secret], next, now - overlapMs - 1000),
-    ]);
+    await sendTo(`http://127.0.0.1:${receiver.port}/`, {}, [...rotated([secret], next, now - overlapMs - 1000)]);
     const [within, after] = receiver.received;
     for (const { text } of [secret, next]) expect(verified(within!, text)).toBeTruthy();
     expect(verified(after!, next.text)).toBeTruthy();
@@ -168,10 +165,7 @@ describe('the address', () => {
       const receiver = await openReceiver();
       const family = address.includes(':') ? 6 : 4;
       const resolve = async () => [{ address, family } as const];
-      const refused = await sendTo(`http://hooks.example.com:${receiver.port}/`, {
-        resolve,
-        allowPrivate: false,
-      });
+      const refused = await sendTo(`http://hooks.example.com:${receiver.port}/`, { resolve, allowPrivate: false });
       expect(refused.error).toContain('--webhook-allow-private');
       expect(receiver.received).toEqual([]);
     },

@@ -12,9 +12,7 @@ test('hanging receivers delay neither others nor, for long, their own team', asy
   const sendTo: Send = ({ url }) => {
     begun.push(url);
     if (url.endsWith('/good')) return Promise.resolve({ status: 204, error: null, retryAfterMs: 0 });
-    return new Promise((resolve) =>
-      hanging.push(() => resolve({ status: null, error: 'no answer', retryAfterMs: 0 })),
-    );
+    return new Promise((resolve) => hanging.push(() => resolve({ status: null, error: 'no answer', retryAfterMs: 0 })));
   };
   const { directory } = fixture;
   const deliverer = new Deliverer({ ...fixture, log: testLog(), send: sendTo });

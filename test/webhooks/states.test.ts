@@ -59,8 +59,7 @@ describe('a webhook', () => {
     async (why) => {
       const fixture = await openWebhooks();
       const { receiver, now, path, webhook } = await hookAnswering(fixture, 500, 410, 204);
-      const enable = (enabled: boolean) =>
-        patchWebhook(fixture.directory, path, { enabled }, { allowPrivate: true });
+      const enable = (enabled: boolean) => patchWebhook(fixture.directory, path, { enabled }, { allowPrivate: true });
       await testWebhook(fixture.directory, path);
       await fixture.deliver(); // It is retried later.
       await testWebhook(fixture.directory, path);
@@ -92,8 +91,7 @@ describe('a webhook', () => {
   test('receives no events from while it was disabled', async () => {
     const fixture = await openWebhooks();
     const { receiver, path } = await hookAnswering(fixture, 204);
-    const enable = (enabled: boolean) =>
-      patchWebhook(fixture.directory, path, { enabled }, { allowPrivate: true });
+    const enable = (enabled: boolean) => patchWebhook(fixture.directory, path, { enabled }, { allowPrivate: true });
     await enable(false);
     await person(fixture, 'meanwhile');
     fixture.clock.advance(1);

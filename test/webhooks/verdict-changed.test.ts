@@ -134,9 +134,7 @@ test('a change by the team is an event, and a misspelt name has the similar one 
     ['chekcout', 'new', 'in_use'],
   ]);
   const misspelt = events.find(({ data }) => data['feature'] === 'chekcout')!;
-  expect(misspelt.data['reasons']).toContainEqual(
-    expect.objectContaining({ code: 'undeclared', names: ['checkout'] }),
-  );
+  expect(misspelt.data['reasons']).toContainEqual(expect.objectContaining({ code: 'undeclared', names: ['checkout'] }));
 });
 
 test('a subscription begins with a baseline, whatever an earlier one announced', async () => {

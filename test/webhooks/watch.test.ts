@@ -134,11 +134,7 @@ test('a flood of announced flags is skipped in batches', async () => {
   const fixture = await openWatch();
   const { webhook } = await hookFor(fixture, 'flag.first_seen');
   const at = fixture.clock.now();
-  const flood = Array.from({ length: 250 }, (_, index) => ({
-    environment: production,
-    feature: `flood-${index}`,
-    at,
-  }));
+  const flood = Array.from({ length: 250 }, (_, index) => ({ environment: production, feature: `flood-${index}`, at }));
   fixture.found = { ...nothing, firstSeen: flood };
   const watch = fixture.newWatch();
   for (let round = 0; round < 3; round += 1) await watch.round();
@@ -175,14 +171,7 @@ describe('refused messages', () => {
   const refused = (count: number, lastAt: number) => ({
     ...nothing,
     refused: [
-      {
-        environment: null,
-        code: 'unknown_environment',
-        status: 404,
-        count,
-        lastAt,
-        senders: new Set(['web']),
-      },
+      { environment: null, code: 'unknown_environment', status: 404, count, lastAt, senders: new Set(['web']) },
     ],
   });
 

@@ -1,12 +1,6 @@
 import { bytesOf, safely } from '../../../src/ingest/snippet/counts.ts';
 import type { Sender } from '../../../src/ingest/snippet/declarations.d.ts';
-import type {
-  Evaluation,
-  Evaluations,
-  Subject,
-  TrackedEvent,
-  TrackingProvider,
-} from '../types/evaluations.d.ts';
+import type { Evaluation, Evaluations, Subject, TrackedEvent, TrackingProvider } from '../types/evaluations.d.ts';
 
 /** Flags and targeting keys whose last variant is remembered. Up to twice as many are. */
 const maxRemembered = 10_000;

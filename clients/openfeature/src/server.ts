@@ -22,8 +22,7 @@ export const flagmeter: typeof Declared = (options) => {
   const head = { appKey: key, environment, instanceName, processStartTime };
   const url = options.url.replace(/\/*$/, '');
   const userAgent = userAgentOf(options);
-  const open = ({ post, startTimer }: Reports) =>
-    createCounts(post, seconds, maxBytes, maxEntries, startTimer)[0];
+  const open = ({ post, startTimer }: Reports) => createCounts(post, seconds, maxBytes, maxEntries, startTimer)[0];
   const users = new WaitingUsers();
   const usage = open(new Reports({ url: `${url}/api/usage/stats`, userAgent, head }, encodeUsage, users));
   const metrics = open(new Reports({ url: `${url}/api/metrics`, userAgent, head }, encodeMetrics));

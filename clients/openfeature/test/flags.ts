@@ -4,8 +4,7 @@ export const flags = {
     disabled: false,
     variants: { on: true, off: false },
     defaultVariant: 'off',
-    contextEvaluator: ({ targetingKey }: { targetingKey?: string }) =>
-      targetingKey === 'ada' ? 'on' : 'off',
+    contextEvaluator: ({ targetingKey }: { targetingKey?: string }) => (targetingKey === 'ada' ? 'on' : 'off'),
   },
   banner: { disabled: false, variants: { red: '#f00', blue: '#00f' }, defaultVariant: 'blue' },
   // The provider returns the default value, without a variant.

@@ -25,9 +25,7 @@ export class Committed implements Reader {
 
   get<Name extends TableName>(table: Name, key: string): AccountRecords[Name] | undefined {
     const records = this.#inMemory(table);
-    return (records === undefined ? this.store[table].get(key) : records.get(key)) as
-      | AccountRecords[Name]
-      | undefined;
+    return (records === undefined ? this.store[table].get(key) : records.get(key)) as AccountRecords[Name] | undefined;
   }
 
   has(table: TableName, key: string): boolean {
@@ -81,13 +79,8 @@ export class Committed implements Reader {
   }
 }
 
-function load<Name extends MemoryTable>(
-  store: AccountTables,
-  table: Name,
-): Map<string, AccountRecords[Name]> {
-  const entries = store[table]
-    .getRange()
-    .map(({ key, value }) => [key, value as AccountRecords[Name]] as const);
+function load<Name extends MemoryTable>(store: AccountTables, table: Name): Map<string, AccountRecords[Name]> {
+  const entries = store[table].getRange().map(({ key, value }) => [key, value as AccountRecords[Name]] as const);
   return new Map(entries);
 }
 

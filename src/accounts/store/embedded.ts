@@ -4,14 +4,7 @@ import type { Histogram } from '../../runtime/histogram.ts';
 import { asPart, currentSpan } from '../../runtime/spans.ts';
 import type { AccountTables } from '../../storage/lmdb/accounts.ts';
 import { CommitWatch, type SlowCommits, type StoreHealth } from '../../storage/lmdb/store-health.ts';
-import type {
-  AccountStore,
-  AccountStoreStatus,
-  ListedThrottle,
-  Plan,
-  Reader,
-  Throttles,
-} from './account-store.ts';
+import type { AccountStore, AccountStoreStatus, ListedThrottle, Plan, Reader, Throttles } from './account-store.ts';
 import { Committed, storeAway } from './committed.ts';
 import { Layer } from './layer.ts';
 

@@ -63,9 +63,7 @@ export class Layer implements Draft {
 
   pending<Name extends TableName>(table: Name): Map<string, AccountRecords[Name] | undefined> {
     const pending =
-      this.#below instanceof Layer
-        ? this.#below.pending(table)
-        : new Map<string, AccountRecords[Name] | undefined>();
+      this.#below instanceof Layer ? this.#below.pending(table) : new Map<string, AccountRecords[Name] | undefined>();
     for (const [key, value] of this.#written.get(table) ?? [])
       pending.set(key, value as AccountRecords[Name] | undefined);
     return pending;
@@ -80,8 +78,7 @@ export class Layer implements Draft {
   }
 
   #write(table: TableName, key: string, value: unknown): void {
-    if (Buffer.byteLength(key) > maxKeyBytes)
-      throw new RangeError(`Key size is larger than ${maxKeyBytes} bytes`);
+    if (Buffer.byteLength(key) > maxKeyBytes) throw new RangeError(`Key size is larger than ${maxKeyBytes} bytes`);
     this.#writtenOf(table).set(key, value);
   }
 

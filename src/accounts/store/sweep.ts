@@ -54,10 +54,7 @@ export async function sweepInRounds(
 }
 
 /** Runs all steps over their tables; ends early if the service is stopping. It throws as `AccountStore.change` does. */
-export async function runSweepSteps(
-  { pause }: Pick<SweepTurns, 'pause'>,
-  steps: readonly SweepStep[],
-): Promise<void> {
+export async function runSweepSteps({ pause }: Pick<SweepTurns, 'pause'>, steps: readonly SweepStep[]): Promise<void> {
   for (const step of steps) {
     for (let after = await step(undefined); after !== undefined; after = await step(after))
       if (!(await pause(betweenStepsMs))) return;

@@ -12,13 +12,7 @@ import { consoleClientId, findClient } from '../oauth/clients.ts';
 import { type CurrentSignIn, currentSignIn } from '../oauth/sign-ins.ts';
 import { pageEndpoints } from './forms/page-endpoints.ts';
 import { readNewPasskey } from './forms/passkey-form.ts';
-import {
-  type FormPurpose,
-  formPage,
-  type PageServices,
-  type PostedForm,
-  readPostedForm,
-} from './forms/posted-form.ts';
+import { type FormPurpose, formPage, type PageServices, type PostedForm, readPostedForm } from './forms/posted-form.ts';
 import { enrolmentPageOf, enrolmentSecretIn, stepPage, wrongCode } from './forms/second-factor-form.ts';
 import { signInByForm } from './forms/sign-in-form.ts';
 import { failurePage, refusalPage } from './pages/failure-page.ts';
@@ -68,18 +62,10 @@ function accountEndpoints(
 ): readonly Endpoint<PageServices>[] {
   const all = { 200: 'The page, or the sign-in page if the sign-in is older than 15 minutes.', ...answers };
   const bind = (services: PageServices) => pageHandler(services, page);
-  const busy = {
-    429: 'The page again: too many attempts have failed.',
-    503: 'The page again: the service is busy.',
-  };
+  const busy = { 429: 'The page again: too many attempts have failed.', 503: 'The page again: the service is busy.' };
   return pageEndpoints(path, access, {
     GET: { ...GET, answers: all, bind },
-    POST: {
-      ...POST,
-      description: 'The body is the form of the page.',
-      answers: { ...all, ...busy, ...posted },
-      bind,
-    },
+    POST: { ...POST, description: 'The body is the form of the page.', answers: { ...all, ...busy, ...posted }, bind },
   });
 }
 
@@ -111,9 +97,7 @@ async function decide(services: PageServices, request: Request, page: AccountPag
   const signIn = await currentSignIn(services, posted.browser);
   const act = Object.hasOwn(page.actions, action) ? page.actions[action] : undefined;
   if (act !== undefined && signIn !== undefined && isComplete(page, signIn))
-    return isRecent(services, signIn)
-      ? act(services, posted, signIn, shown)
-      : next(services, page, shown, signIn);
+    return isRecent(services, signIn) ? act(services, posted, signIn, shown) : next(services, page, shown, signIn);
   const result = await signInByForm(services, posted);
   if ('reply' in result) return result.reply;
   return next(services, page, { ...shown, browser: result.browser, cookie: result.cookie }, result.signIn);
@@ -151,30 +135,16 @@ export const authenticatorPageEndpoints = accountEndpoints(
   '/connect/authenticator',
   {
     show: showAuthenticator,
-    actions: {
-      enrol,
-      'recovery-codes': newCodes,
-      enrolled: (_services, { purpose }) => backToConsole(purpose),
-    },
+    actions: { enrol, 'recovery-codes': newCodes, enrolled: (_services, { purpose }) => backToConsole(purpose) },
   },
   {
     GET: { operationId: 'showAuthenticatorPage', summary: 'Show the page for two-step verification' },
-    POST: {
-      operationId: 'changeAuthenticator',
-      summary: 'Set up an authenticator app, or get new recovery codes',
-    },
-    posted: {
-      303: 'To the console.',
-      403: 'The page again: the code is wrong, or the form is not valid.',
-    },
+    POST: { operationId: 'changeAuthenticator', summary: 'Set up an authenticator app, or get new recovery codes' },
+    posted: { 303: 'To the console.', 403: 'The page again: the code is wrong, or the form is not valid.' },
   },
 );
 
-function showAuthenticator(
-  services: PageServices,
-  page: FormPage,
-  { user }: CurrentSignIn,
-): Reply | Promise<Reply> {
+function showAuthenticator(services: PageServices, page: FormPage, { user }: CurrentSignIn): Reply | Promise<Reply> {
   const totp = services.accountStore.get('totp', user.id);
   return totp === undefined
     ? enrolmentPageOf(services, page, user.email)
@@ -209,8 +179,7 @@ async function newCodes(
     const codes = await directory.change((draft) => renewRecoveryCodes(draft, id, services.randomBytes));
     return recoveryCodesPage(page, codes);
   } catch (error) {
-    if (error instanceof ApiError && error.code === 'not_found')
-      return showAuthenticator(services, page, signIn);
+    if (error instanceof ApiError && error.code === 'not_found') return showAuthenticator(services, page, signIn);
     throw error;
   }
 }
@@ -234,10 +203,7 @@ export const passkeyPageEndpoints = accountEndpoints(
     GET: { operationId: 'showPasskeyPage', summary: 'Show the page for adding a passkey' },
     POST: { operationId: 'addPasskey', summary: 'Add a passkey' },
     answers: { 400: 'A page: browsers allow no passkeys at this URL, or the form is malformed.' },
-    posted: {
-      303: 'To the console, which lists the passkeys.',
-      403: 'The page again: the form is not valid.',
-    },
+    posted: { 303: 'To the console, which lists the passkeys.', 403: 'The page again: the form is not valid.' },
   },
 );
 
@@ -267,10 +233,7 @@ export const linkPageEndpoints = accountEndpoints(
   '/connect/identities',
   { show: showLinks, actions: { link } },
   {
-    GET: {
-      operationId: 'showLinkPage',
-      summary: 'Show the page for linking an account at an identity provider',
-    },
+    GET: { operationId: 'showLinkPage', summary: 'Show the page for linking an account at an identity provider' },
     POST: { operationId: 'linkAccount', summary: 'Link an account at an identity provider' },
     posted: {
       303: 'To the console.',
@@ -280,11 +243,7 @@ export const linkPageEndpoints = accountEndpoints(
   },
 );
 
-function showLinks(
-  { providers, accountStore }: PageServices,
-  page: FormPage,
-  { user }: CurrentSignIn,
-): Reply {
+function showLinks({ providers, accountStore }: PageServices, page: FormPage, { user }: CurrentSignIn): Reply {
   return linkAccountPage(page, user, providers.linkable(accountStore, user));
 }
 

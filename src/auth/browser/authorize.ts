@@ -24,13 +24,7 @@ import { readForm } from '../oauth/forms.ts';
 import { type CurrentSignIn, currentSignIn } from '../oauth/sign-ins.ts';
 import { readIdTokenHint } from '../oauth/tokens.ts';
 import { pageEndpoints } from './forms/page-endpoints.ts';
-import {
-  formPage,
-  notAMember,
-  type PageServices,
-  type PostedForm,
-  readPostedForm,
-} from './forms/posted-form.ts';
+import { formPage, notAMember, type PageServices, type PostedForm, readPostedForm } from './forms/posted-form.ts';
 import { stepPage } from './forms/second-factor-form.ts';
 import { signInByForm } from './forms/sign-in-form.ts';
 import { failurePage, refusalPage } from './pages/failure-page.ts';
@@ -129,11 +123,7 @@ function refuse({ issuer }: PageServices, error: unknown): Reply {
  * the next page. For `prompt=none` it throws instead.
  * @throws {AuthorizationError}
  */
-async function answerRequest(
-  services: PageServices,
-  request: Request,
-  asked: AuthorizationRequest,
-): Promise<Reply> {
+async function answerRequest(services: PageServices, request: Request, asked: AuthorizationRequest): Promise<Reply> {
   const browser = new BrowserCookie(services.issuer).read(request);
   const signIn = await currentSignIn(services, browser);
   const standing = await standingOf(services, asked, signIn);
@@ -164,10 +154,8 @@ async function standingOf(
   signIn: CurrentSignIn | undefined,
 ): Promise<Standing> {
   const { client, prompt, redirectUri } = asked;
-  if (signIn === undefined || prompt.has('login') || isTooOld(services, asked, signIn))
-    return { next: 'sign-in' };
-  if (asked.idTokenHint !== null && (await meantUser(services, asked)) !== signIn.user.id)
-    return { next: 'sign-in' };
+  if (signIn === undefined || prompt.has('login') || isTooOld(services, asked, signIn)) return { next: 'sign-in' };
+  if (asked.idTokenHint !== null && (await meantUser(services, asked)) !== signIn.user.id) return { next: 'sign-in' };
   if (!maySignIn(signIn.user, client)) return { next: 'other-account' };
   if (signIn.missing !== undefined) return { next: 'step', signIn };
   const isKnown = isOfKnownReceiver(redirectUri) || redirectUri.startsWith(`${services.audience}/`);
@@ -177,11 +165,7 @@ async function standingOf(
 }
 
 /** @throws {AuthorizationError} `login_required`, `interaction_required` (OpenID Connect Core §3.1.2.6) */
-function answerSilently(
-  services: PageServices,
-  asked: AuthorizationRequest,
-  standing: Standing,
-): Promise<Reply> {
+function answerSilently(services: PageServices, asked: AuthorizationRequest, standing: Standing): Promise<Reply> {
   const refuse = (code: AuthorizationErrorCode, description: string): never => {
     throw new AuthorizationError(code, description, asked);
   };
@@ -223,19 +207,12 @@ async function answerWithCode(
   }
 }
 
-function isTooOld(
-  { clock }: PageServices,
-  { maxAge }: AuthorizationRequest,
-  { authTime }: CurrentSignIn,
-): boolean {
+function isTooOld({ clock }: PageServices, { maxAge }: AuthorizationRequest, { authTime }: CurrentSignIn): boolean {
   return maxAge !== null && (maxAge === 0 || clock.now() / 1000 - authTime > maxAge);
 }
 
 /** The id of the user in a client's `id_token_hint`; `undefined` without a valid hint. */
-async function meantUser(
-  services: PageServices,
-  { idTokenHint }: AuthorizationRequest,
-): Promise<string | undefined> {
+async function meantUser(services: PageServices, { idTokenHint }: AuthorizationRequest): Promise<string | undefined> {
   return idTokenHint === null ? undefined : (await readIdTokenHint(services, idTokenHint))?.sub;
 }
 
@@ -244,11 +221,7 @@ async function meantUser(
  * @throws {AuthorizationError}
  * @throws {OAuthError} `invalid_request` if the form cannot be read
  */
-async function answerForm(
-  services: PageServices,
-  request: Request,
-  asked: AuthorizationRequest,
-): Promise<Reply> {
+async function answerForm(services: PageServices, request: Request, asked: AuthorizationRequest): Promise<Reply> {
   const posted = await readPostedForm(services, request, asked);
   if ('reply' in posted) return posted.reply;
   switch (posted.form.get('action')) {
@@ -272,17 +245,12 @@ async function answerContinue(
   asked: AuthorizationRequest,
 ): Promise<Reply> {
   const standing = await standingOf(services, asked, await currentSignIn(services, browser));
-  if (standing.next === 'step')
-    return stepPage(services, formPage(services, request, asked), standing.signIn);
+  if (standing.next === 'step') return stepPage(services, formPage(services, request, asked), standing.signIn);
   if ('signIn' in standing) return answerWithCode(services, asked, standing.signIn);
   return loginPage(formPage(services, request, asked), asked.loginHint ?? '');
 }
 
-async function answerSignIn(
-  services: PageServices,
-  posted: PostedForm,
-  asked: AuthorizationRequest,
-): Promise<Reply> {
+async function answerSignIn(services: PageServices, posted: PostedForm, asked: AuthorizationRequest): Promise<Reply> {
   const result = await signInByForm(services, posted);
   if ('reply' in result) return result.reply;
   const reply = await answerSignedIn(services, asked, result.signIn);
@@ -290,11 +258,7 @@ async function answerSignIn(
 }
 
 /** The user has saved the recovery codes, and need not sign in again, even if the request demands a new sign-in. */
-async function answerEnrolled(
-  services: PageServices,
-  posted: PostedForm,
-  asked: AuthorizationRequest,
-): Promise<Reply> {
+async function answerEnrolled(services: PageServices, posted: PostedForm, asked: AuthorizationRequest): Promise<Reply> {
   const signIn = await currentSignIn(services, posted.browser);
   if (signIn === undefined || !hasJustEnrolled(services, signIn) || !maySignIn(signIn.user, asked.client))
     return answerContinue(services, posted, asked);

@@ -53,11 +53,7 @@ export const devicePageEndpoints = pageEndpoints<PageServices>('/connect/device'
     summary: 'Decide whether a device may act for the user',
     description: 'The body is the form of the page.',
     query,
-    answers: {
-      ...answers,
-      403: 'The page again: the form is not valid.',
-      503: 'The page again: the service is busy.',
-    },
+    answers: { ...answers, 403: 'The page again: the form is not valid.', 503: 'The page again: the service is busy.' },
     bind: (services) => pageHandler(services, decide),
   },
 });
@@ -101,9 +97,7 @@ async function show(services: PageServices, request: Request, found: Found): Pro
   const { email } = signIn.user;
   if (!isRecent(services, signIn)) return loginPage(page, email);
   if (!maySignIn(signIn.user, found.client)) return loginPage(page, '', notAMember(email, found));
-  return signIn.missing === undefined
-    ? devicePage(page, found.device, email)
-    : stepPage(services, page, signIn);
+  return signIn.missing === undefined ? devicePage(page, found.device, email) : stepPage(services, page, signIn);
 }
 
 async function decide(services: PageServices, request: Request, found: Found): Promise<Reply> {

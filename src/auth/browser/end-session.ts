@@ -32,10 +32,7 @@ const answers = {
   503: 'A page: the store cannot commit the change.',
 };
 
-const access = {
-  credential: 'ID token, access token, or the cookie of the sign-in page',
-  who: 'The signed-in user',
-};
+const access = { credential: 'ID token, access token, or the cookie of the sign-in page', who: 'The signed-in user' };
 const bind = (services: SsoServices) => (request: Request) => answer(services, request).catch(refuse);
 
 /**
@@ -43,13 +40,7 @@ const bind = (services: SsoServices) => (request: Request) => answer(services, r
  * client's ID or access token, or by the browser's cookie. All tokens of that sign-in become invalid.
  */
 export const endSessionEndpoints = pageEndpoints('/connect/endsession', access, {
-  GET: {
-    operationId: 'endSession',
-    summary: 'Sign out a user',
-    query: parameters,
-    answers,
-    bind,
-  },
+  GET: { operationId: 'endSession', summary: 'Sign out a user', query: parameters, answers, bind },
   POST: {
     operationId: 'postEndSession',
     summary: 'Sign out a user, with the parameters in a form',
@@ -98,9 +89,7 @@ async function answerClient(
   if (access === undefined || !(await end(services, request, { userId: access.sub, access }))) {
     return { status: 401, headers: { ...uncached, 'www-authenticate': 'Bearer error="invalid_token"' } };
   }
-  return returnTo === undefined
-    ? { status: 204, headers: { 'cache-control': 'no-store' } }
-    : goBack(returnTo);
+  return returnTo === undefined ? { status: 204, headers: { 'cache-control': 'no-store' } } : goBack(returnTo);
 }
 
 interface Ending {
@@ -136,8 +125,7 @@ function goBack({ uri, state }: Destination): Reply {
 }
 
 function refuse(error: unknown): Reply {
-  if (error instanceof OAuthError || error instanceof ApiError)
-    return signOutFailurePage(error.status, error.message);
+  if (error instanceof OAuthError || error instanceof ApiError) return signOutFailurePage(error.status, error.message);
   throw error;
 }
 

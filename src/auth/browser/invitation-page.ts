@@ -96,9 +96,7 @@ function pageOf(services: PageServices, request: Request) {
 
 async function answerForm(services: PageServices, request: Request): Promise<Reply> {
   const page = pageOf(services, request);
-  const posted = await readPostedForm(services, request, purposeOf(services), () =>
-    linkPage(page, staleError),
-  );
+  const posted = await readPostedForm(services, request, purposeOf(services), () => linkPage(page, staleError));
   if ('reply' in posted) return posted.reply;
   const { form, browser } = posted;
   const token = secretIn(form.get('token') ?? '');
@@ -123,11 +121,7 @@ async function acceptByForm(
   const page = pageOf(services, request);
   const typed = { password: form.get('password') ?? '', again: form.get('again') ?? '' };
   try {
-    const result = await acceptInvitation(services, {
-      ...presented,
-      ...typed,
-      userAgent: userAgentOf(request),
-    });
+    const result = await acceptInvitation(services, { ...presented, ...typed, userAgent: userAgentOf(request) });
     switch (result.outcome) {
       case 'signed-in':
         return enterConsole(services, new BrowserCookie(services.issuer).write(result.browser));
@@ -176,11 +170,7 @@ function invited(services: PageServices, user: User): Invited {
 }
 
 function enterConsole({ audience }: PageServices, cookie: string): Reply {
-  const headers = {
-    location: `${audience}/console/sign-in`,
-    'cache-control': 'no-store',
-    'set-cookie': cookie,
-  };
+  const headers = { location: `${audience}/console/sign-in`, 'cache-control': 'no-store', 'set-cookie': cookie };
   return { status: 303, headers: { ...headers, 'referrer-policy': 'no-referrer' } };
 }
 
@@ -242,8 +232,7 @@ export async function acceptInvitation(services: SignInServices, typed: TypedFor
   return directory.under({ id, address }).change((draft) => {
     const now = clock.now();
     // The policy may have changed since the page was shown.
-    if (!mayUsePassword(draft, found.user))
-      return { outcome: 'refused', user: found.user, fault: noPasswords };
+    if (!mayUsePassword(draft, found.user)) return { outcome: 'refused', user: found.user, fault: noPasswords };
     const user = redeemInvitation(draft, token, now);
     if (user === undefined) return { outcome: 'over' };
     const patched = draftUserPatch(draft, user, { passwordHash }, now, { factors: ['invitation'] });

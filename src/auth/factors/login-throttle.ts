@@ -1,10 +1,5 @@
 import { hashSecret } from '../../accounts/secrets.ts';
-import type {
-  AccountStore,
-  ListedThrottle,
-  ThrottleDraft,
-  Throttles,
-} from '../../accounts/store/account-store.ts';
+import type { AccountStore, ListedThrottle, ThrottleDraft, Throttles } from '../../accounts/store/account-store.ts';
 import { networkOf } from '../../runtime/addresses.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { LoginFailures } from '../../storage/lmdb/auth-records.ts';
@@ -93,10 +88,7 @@ export function countAddress(deps: ThrottleDeps, address: string): Promise<Count
   return countKeys(deps, [addressKey(address)], () => [addressKey(address)]);
 }
 
-export function uncountAttempt(
-  { accountStore }: Pick<ThrottleDeps, 'accountStore'>,
-  { keys }: Counted,
-): Promise<void> {
+export function uncountAttempt({ accountStore }: Pick<ThrottleDeps, 'accountStore'>, { keys }: Counted): Promise<void> {
   return accountStore.throttles.change(keys, (draft) => uncount(draft, keys));
 }
 
@@ -154,11 +146,7 @@ export async function forgetFailures(throttles: Throttles): Promise<void> {
  * Removes some expired throttles.
  * @returns the key to continue after; `undefined` at the end
  */
-export function sweepThrottles(
-  throttles: Throttles,
-  after: string,
-  now: number,
-): Promise<string | undefined> {
+export function sweepThrottles(throttles: Throttles, after: string, now: number): Promise<string | undefined> {
   return throttleStep(
     throttles,
     after,
@@ -218,11 +206,7 @@ function waitMs(key: string, found: LoginFailures | undefined, now: number): num
 function keyOf(kind: Kind, { email, address, browser }: Attempt): string {
   const account = email.toLowerCase();
   if (kind === 'address') return addressKey(address);
-  const text = {
-    pair: `${networkOf(address)} ${account}`,
-    account,
-    browser: `${browser.mark} ${account}`,
-  }[kind];
+  const text = { pair: `${networkOf(address)} ${account}`, account, browser: `${browser.mark} ${account}` }[kind];
   return `${kind}.${hashSecret(text)}`;
 }
 

@@ -19,11 +19,7 @@ interface SecondStep {
 const over = { outcome: 'over' } as const;
 const wrong = { outcome: 'wrong' } as const;
 
-type ProvenCode =
-  | DraftedSignIn
-  | typeof over
-  | typeof wrong
-  | { readonly outcome: 'throttled'; readonly wait: number };
+type ProvenCode = DraftedSignIn | typeof over | typeof wrong | { readonly outcome: 'throttled'; readonly wait: number };
 
 /**
  * Completes a sign-in with a code of the user's authenticator app, or a recovery code. Guesses are throttled apart from
@@ -64,11 +60,7 @@ export async function proveCode(
 type Enrolled =
   | typeof over
   | typeof wrong
-  | {
-      readonly outcome: 'enrolled';
-      readonly signedIn: DraftedSignIn;
-      readonly recoveryCodes: readonly string[];
-    };
+  | { readonly outcome: 'enrolled'; readonly signedIn: DraftedSignIn; readonly recoveryCodes: readonly string[] };
 
 /**
  * Completes a sign-in with a new authenticator app, which the policy demands and the user lacks.

@@ -52,8 +52,7 @@ export async function signIn(
     passwords.verify(password, known?.passwordHash ?? noPasswordHash),
   );
   const authentication = { factors: ['password'], userAgent } as const;
-  const result =
-    isRight && known && (await startFor(services, known, address, { client, browser, authentication }));
+  const result = isRight && known && (await startFor(services, known, address, { client, browser, authentication }));
   if (result) {
     await forgiveAttempt(services, attempt, counted);
     return result;
@@ -98,8 +97,7 @@ export async function provePassword(
   passwords.checkRoom(id); // First: an attempt that will not be checked must not count.
   const attempt = { email, address, browser: tokenHolder };
   const counted = await countAttempt(services, attempt);
-  if (counted.wait > 0)
-    throw new ApiError('rate_limited', 'Too many wrong passwords for this user', counted.wait);
+  if (counted.wait > 0) throw new ApiError('rate_limited', 'Too many wrong passwords for this user', counted.wait);
   const isRight = await verifyCounted(services, counted, () => passwords.verify(password, passwordHash, id));
   if (isRight) await forgiveAttempt(services, attempt, counted);
   return isRight;

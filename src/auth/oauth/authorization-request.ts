@@ -145,8 +145,7 @@ function readRedirectUri(
   repeated: ReadonlySet<string>,
 ): string {
   const uri = form.get('redirect_uri');
-  if (uri !== undefined && !repeated.has('redirect_uri') && matchesRedirect(client, uri, audience))
-    return uri;
+  if (uri !== undefined && !repeated.has('redirect_uri') && matchesRedirect(client, uri, audience)) return uri;
   throw new UnknownReturnAddress(`redirect_uri is missing or not registered for ${client.name}`);
 }
 
@@ -156,14 +155,12 @@ function checkKind(form: Form, refuse: Refuse): void {
   const type = form.get('response_type');
   if (type === undefined) refuse('invalid_request', 'response_type is missing');
   if (type !== 'code') refuse('unsupported_response_type', 'response_type must be code');
-  if ((form.get('response_mode') ?? 'query') !== 'query')
-    refuse('invalid_request', 'response_mode must be query');
+  if ((form.get('response_mode') ?? 'query') !== 'query') refuse('invalid_request', 'response_mode must be query');
 }
 
 function readScope(form: Form, serviceScope: string, refuse: Refuse): string {
   const granted = grantedScope(form.get('scope'), serviceScope);
-  if (granted === undefined)
-    refuse('invalid_scope', `scope must include openid; ${serviceScope} is for the API`);
+  if (granted === undefined) refuse('invalid_scope', `scope must include openid; ${serviceScope} is for the API`);
   return granted ?? '';
 }
 
@@ -189,8 +186,7 @@ function readPrompt(form: Form, refuse: Refuse): ReadonlySet<Prompt> {
   const asked = new Set(wordsOf(form.get('prompt')));
   const known = prompts.filter((prompt) => asked.has(prompt));
   if (known.length < asked.size) refuse('invalid_request', `prompt may only contain ${prompts.join(', ')}`);
-  if (asked.has('none') && asked.size > 1)
-    refuse('invalid_request', 'prompt combines none with another value');
+  if (asked.has('none') && asked.size > 1) refuse('invalid_request', 'prompt combines none with another value');
   return new Set(known);
 }
 
@@ -231,8 +227,5 @@ export function errorReply({ code, message, to }: AuthorizationError, issuer: st
 export function redirect(uri: string, parameters: Readonly<Record<string, string | null>>): Reply {
   const sent = Object.entries(parameters).filter((pair): pair is [string, string] => pair[1] !== null);
   const location = `${uri}${uri.includes('?') ? '&' : '?'}${new URLSearchParams(sent)}`;
-  return {
-    status: 303,
-    headers: { location, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' },
-  };
+  return { status: 303, headers: { location, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' } };
 }

@@ -3,13 +3,7 @@ import { importPublicKey } from '../../accounts/public-keys.ts';
 import { hashSecret } from '../../accounts/secrets.ts';
 import { sortedKey } from '../../accounts/store/sweep.ts';
 import type { PublicKey } from '../../storage/lmdb/auth-records.ts';
-import {
-  type AuthenticatedClient,
-  checkNotExpired,
-  type Form,
-  findClient,
-  invalidClient,
-} from './clients.ts';
+import { type AuthenticatedClient, checkNotExpired, type Form, findClient, invalidClient } from './clients.ts';
 import { OAuthError } from './oauth-error.ts';
 import type { Services } from './services.ts';
 import { clockTolerance, readUnverified } from './tokens.ts';

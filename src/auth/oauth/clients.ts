@@ -26,19 +26,13 @@ export const consoleClientId = 'flagmeter-console';
 /** The built-in clients. A redirect URI that begins with a slash is relative to the base URL. */
 const builtIn = new Map<string, OAuthClient>(
   [
-    publicClient('flagmeter-cli', 'flagmeter command line', [
-      'http://127.0.0.1/callback',
-      'http://[::1]/callback',
-    ]),
+    publicClient('flagmeter-cli', 'flagmeter command line', ['http://127.0.0.1/callback', 'http://[::1]/callback']),
     publicClient(consoleClientId, 'flagmeter console', ['/console/callback']),
   ].map((client) => [client.clientId, client]),
 );
 
 /** A sign-in client by its id: built in, or registered by a team. */
-export function findClient(
-  { clients }: Pick<Accounts, 'clients'>,
-  clientId: string,
-): OAuthClient | undefined {
+export function findClient({ clients }: Pick<Accounts, 'clients'>, clientId: string): OAuthClient | undefined {
   return builtIn.get(clientId) ?? clients.get(clientId);
 }
 
@@ -77,9 +71,7 @@ export function matchesRedirect(
   uri: string,
   baseUrl: string,
 ): boolean {
-  return redirectUris.some((own) =>
-    own.startsWith('/') ? uri === `${baseUrl}${own}` : isSameRedirect(own, uri),
-  );
+  return redirectUris.some((own) => (own.startsWith('/') ? uri === `${baseUrl}${own}` : isSameRedirect(own, uri)));
 }
 
 /**
@@ -147,10 +139,7 @@ function readClient(authorization: string | undefined, form: Form): ClaimedClien
     return { id, secret, byHeader: false };
   }
   if (secret !== undefined) {
-    throw new OAuthError(
-      'invalid_request',
-      'Authenticate with the Authorization header or the form, not both',
-    );
+    throw new OAuthError('invalid_request', 'Authenticate with the Authorization header or the form, not both');
   }
   const client = parseBasic(authorization);
   if (!client) throw invalidClient(true);
@@ -198,15 +187,11 @@ const matchers = new WeakMap<OAuthClient, (origin: string) => boolean>();
  * token endpoints and the management API.
  * @param baseUrl the public URL of the management API, under which the console lives
  */
-export function clientOrigins(
-  { clients }: Pick<Directory, 'clients'>,
-  baseUrl: string,
-): (origin: string) => boolean {
+export function clientOrigins({ clients }: Pick<Directory, 'clients'>, baseUrl: string): (origin: string) => boolean {
   const own = new URL(baseUrl).origin;
   return (origin) => {
     if (origin === own) return true;
-    for (const client of clients.values())
-      if (client.secretHash === null && matcherOf(client)(origin)) return true;
+    for (const client of clients.values()) if (client.secretHash === null && matcherOf(client)(origin)) return true;
     return false;
   };
 }
@@ -250,10 +235,7 @@ export class ClientRates {
   take(key: string, now: number): void {
     const wait = this.#limits.take(key, now);
     if (wait === 0) return;
-    throw new OAuthError('slow_down', tooOften, {
-      status: 429,
-      retryAfter: wait,
-    });
+    throw new OAuthError('slow_down', tooOften, { status: 429, retryAfter: wait });
   }
 }
 
@@ -262,8 +244,7 @@ export class ClientRates {
  * limited by network.
  */
 export function rateKeyOf(client: AuthenticatedClient, request: Pick<Request, 'remoteAddress'>): string {
-  const isPublic =
-    client.kind === 'sign-in' ? client.client.secretHash === null : client.apiKey.trust !== undefined;
+  const isPublic = client.kind === 'sign-in' ? client.client.secretHash === null : client.apiKey.trust !== undefined;
   // Reading the address is a system call, so only public clients pay for it.
   return isPublic ? `${client.id} ${networkOf(request.remoteAddress)}` : client.id;
 }
@@ -299,10 +280,7 @@ export class ClientFailures {
       this.#addresses.take(networkOf(address), now),
     );
     if (wait === 0) return;
-    throw new OAuthError('temporarily_unavailable', tooManyFailures, {
-      status: 429,
-      retryAfter: wait,
-    });
+    throw new OAuthError('temporarily_unavailable', tooManyFailures, { status: 429, retryAfter: wait });
   }
 }
 

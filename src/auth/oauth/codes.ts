@@ -38,12 +38,7 @@ interface PresentedCode {
 
 /** The outcome of an exchange. A replayed code has ended the session that it was exchanged for. */
 type Redemption<Begun = Turn> =
-  | {
-      readonly outcome: 'exchanged';
-      readonly turn: Begun;
-      readonly user: User;
-      readonly nonce: string | null;
-    }
+  | { readonly outcome: 'exchanged'; readonly turn: Begun; readonly user: User; readonly nonce: string | null }
   | { readonly outcome: 'refused' | 'replayed' };
 
 const refused = { outcome: 'refused' } as const;

@@ -49,17 +49,11 @@ const form = clientForm({
 });
 
 /** `POST /connect/deviceauthorization` (RFC 8628 §3.1): issues the codes of a device without a browser. */
-export const deviceAuthorizationEndpoint: Endpoint<ClientServices> = clientEndpoint(
-  '/connect/deviceauthorization',
-  {
-    operationId: 'authorizeDevice',
-    summary: 'Start the sign-in of a device without a browser',
-    who: 'Sign-in clients',
-    forms: [form],
-    answer: jsonAnswer(DeviceAuthorization, 'The codes.'),
-    refuses: {
-      unauthorized_client: apiKeyRefused,
-      invalid_scope: 'scope must include openid; flagmeter is for the API',
-    },
-  },
-);
+export const deviceAuthorizationEndpoint: Endpoint<ClientServices> = clientEndpoint('/connect/deviceauthorization', {
+  operationId: 'authorizeDevice',
+  summary: 'Start the sign-in of a device without a browser',
+  who: 'Sign-in clients',
+  forms: [form],
+  answer: jsonAnswer(DeviceAuthorization, 'The codes.'),
+  refuses: { unauthorized_client: apiKeyRefused, invalid_scope: 'scope must include openid; flagmeter is for the API' },
+});

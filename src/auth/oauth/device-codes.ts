@@ -86,15 +86,7 @@ export class DeviceCodes {
       const codeHash = hashSecret(deviceCodeOf(free, secret));
       const expiresAt = now + deviceCodeLifetime * 1000;
       const network = networkOf(address);
-      draft.put('deviceCodes', free, {
-        clientId,
-        scope,
-        address,
-        network,
-        codeHash,
-        expiresAt,
-        decision: null,
-      });
+      draft.put('deviceCodes', free, { clientId, scope, address, network, codeHash, expiresAt, decision: null });
       return free;
     });
     return { deviceCode: deviceCodeOf(letters, secret), userCode: shown(letters) };
@@ -104,9 +96,7 @@ export class DeviceCodes {
   find(typed: string): WaitingDevice | undefined {
     const letters = lettersOf(typed);
     const device = this.#deps.accountStore.records('deviceCodes').get(letters);
-    return device !== undefined && this.#isWaiting(device)
-      ? { ...device, userCode: shown(letters) }
-      : undefined;
+    return device !== undefined && this.#isWaiting(device) ? { ...device, userCode: shown(letters) } : undefined;
   }
 
   /** Drafts the user's decision on a device; `false` if the device no longer waits. */
@@ -151,10 +141,7 @@ export class DeviceCodes {
   }
 
   #pace(letters: string, now: number): 'pending' | 'too-soon' {
-    const { intervalMs, pollFrom } = this.#paces.get(letters) ?? {
-      intervalMs: pollInterval * 1000,
-      pollFrom: now,
-    };
+    const { intervalMs, pollFrom } = this.#paces.get(letters) ?? { intervalMs: pollInterval * 1000, pollFrom: now };
     const tooSoon = now < pollFrom;
     const next = intervalMs + (tooSoon ? pollInterval * 1000 : 0);
     this.#paces.delete(letters);

@@ -78,8 +78,7 @@ export function parseParameters(text: string): { form: Form; repeated: ReadonlyS
   const form = new Map<string, string>();
   const repeated = new Set<string>();
   const pairs = parsePairs(text);
-  if (pairs === undefined)
-    throw new OAuthError('invalid_request', 'A parameter is not percent-encoded UTF-8');
+  if (pairs === undefined) throw new OAuthError('invalid_request', 'A parameter is not percent-encoded UTF-8');
   for (const [name, value] of pairs) {
     if (value === '') continue;
     if (form.has(name)) repeated.add(name);
@@ -93,10 +92,7 @@ export function parseParameters(text: string): { form: Form; repeated: ReadonlyS
  * @param schema whose strings may have a `pattern`, explained by their `description`
  * @returns a function that throws an `OAuthError` with `invalid_request` for a missing or malformed field
  */
-function fieldReader<Schema extends TObject>({
-  properties,
-  required,
-}: Schema): (form: Form) => Static<Schema> {
+function fieldReader<Schema extends TObject>({ properties, required }: Schema): (form: Form) => Static<Schema> {
   const fields = Object.entries(properties as Readonly<Record<string, FieldRules>>).map(([name, rules]) => ({
     name,
     must: rules.description,
@@ -140,18 +136,9 @@ export interface ClientCall<Client, Fields> {
 export interface ClientForm<Body> {
   readonly schema: TObject;
   /** Finds a client that the form itself authenticates later. @throws {OAuthError} */
-  readonly identify?: (
-    services: ClientServices,
-    authorization: string | undefined,
-    form: Form,
-  ) => AuthenticatedClient;
+  readonly identify?: (services: ClientServices, authorization: string | undefined, form: Form) => AuthenticatedClient;
   /** @throws {OAuthError} */
-  answer(
-    client: AuthenticatedClient,
-    form: Form,
-    request: Request,
-    services: ClientServices,
-  ): Body | Promise<Body>;
+  answer(client: AuthenticatedClient, form: Form, request: Request, services: ClientServices): Body | Promise<Body>;
 }
 
 /**
@@ -222,8 +209,7 @@ export function clientEndpoint<Body extends object | undefined>(
       return reply(await chosen.answer(client, form, request, services));
     } catch (error) {
       const claimed = () => claimedId(authorization, form) || claimedByAssertion(form);
-      if (isFailure(error))
-        services.failures.note(claimed(), request.remoteAddress, services.clock.monotonic());
+      if (isFailure(error)) services.failures.note(claimed(), request.remoteAddress, services.clock.monotonic());
       throw error;
     }
   }
@@ -303,9 +289,7 @@ const credentials = {
     Type.String({ format: 'password', description: 'Client secret. Public clients have none.' }),
   ),
   client_assertion_type: Type.Optional(Type.Literal(assertionType)),
-  client_assertion: Type.Optional(
-    text('A JWT signed with a registered key (RFC 7523 §2.2), in place of a secret.'),
-  ),
+  client_assertion: Type.Optional(text('A JWT signed with a registered key (RFC 7523 §2.2), in place of a secret.')),
 };
 
 const BasicChallenge: Headers = {
@@ -324,27 +308,17 @@ function describe<Body>(declaration: ClientDeclaration<Body>): Operation {
     operationId,
     summary,
     ...(description !== undefined && { description }),
-    body: {
-      'application/x-www-form-urlencoded': {
-        schema: schemas.length === 1 ? schemas[0]! : Type.Union(schemas),
-      },
-    },
+    body: { 'application/x-www-form-urlencoded': { schema: schemas.length === 1 ? schemas[0]! : Type.Union(schemas) } },
     answers: {
       200: { ...answer, headers: { ...answer.headers, 'Cache-Control': NotCached } },
-      400: oauthRefusal('The request is refused.', {
-        invalid_request: repeatedParameter,
-        ...refuses,
-      }),
+      400: oauthRefusal('The request is refused.', { invalid_request: repeatedParameter, ...refuses }),
       401: oauthRefusal(`${unknownClient}.`, { invalid_client: unknownClient }, BasicChallenge),
       413: oauthRefusal('The form is too long.', {
         invalid_request: `The maximum size of a body is ${longestForm} bytes`,
       }),
       429: oauthRefusal(
         'The client sends too many requests, or too many have failed.',
-        {
-          slow_down: tooOften,
-          temporarily_unavailable: tooManyFailures,
-        },
+        { slow_down: tooOften, temporarily_unavailable: tooManyFailures },
         wait,
       ),
       503: oauthRefusal(

@@ -29,10 +29,7 @@ const Active = Type.Object({
   primaryTeam: Type.Optional(Type.Union([Type.String(), Type.Null()])),
 });
 const Inactive = Type.Object({ active: Type.Literal(false) });
-const Introspection = Type.Union([Active, Inactive], {
-  component: 'Introspection',
-  example: { active: false },
-});
+const Introspection = Type.Union([Active, Inactive], { component: 'Introspection', example: { active: false } });
 type Introspection = Shown<Static<typeof Introspection>>;
 
 /** The answer for a token that is not valid, or that the client may not see (RFC 7662 §2.2). */

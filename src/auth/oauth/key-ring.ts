@@ -66,10 +66,7 @@ export function openSigningKeys(stored: readonly StoredKey[]): SigningKeys {
   const { kid, alg } = signer;
   const verifiers = { 'at+jwt': new Map<string, Verifier>(), JWT: new Map<string, Verifier>() };
   for (const key of stored) {
-    const verifier = {
-      alg: key.alg,
-      publicKey: createPublicKey({ key: { ...publicJwk(key) }, format: 'jwk' }),
-    };
+    const verifier = { alg: key.alg, publicKey: createPublicKey({ key: { ...publicJwk(key) }, format: 'jwk' }) };
     for (const typ of ['at+jwt', 'JWT'] as const) verifiers[typ].set(protectedHeader(key, typ), verifier);
   }
   return {
@@ -115,9 +112,7 @@ const retiredLifeMs = accessTokenLifetime * 1000 + leewayMs;
 export async function openKeyRing(deps: KeyRingDeps, alg: SigningAlgorithm): Promise<KeyRing> {
   if (signingKeyOf(storedKeys(deps.accounts)).alg !== alg) await changeAlgorithm(deps, alg);
   const ring = new KeyRing(deps);
-  await whileAway(ring.refresh(), () =>
-    deps.log.warn('cannot remove retired signing keys yet; retrying later'),
-  );
+  await whileAway(ring.refresh(), () => deps.log.warn('cannot remove retired signing keys yet; retrying later'));
   return ring;
 }
 
@@ -142,8 +137,7 @@ async function changeAlgorithm({ clock, directory, log }: KeyRingDeps, alg: Sign
     return before;
   });
   const told = change.then((before) => {
-    if (before !== undefined)
-      log.info('created a signing key for --signing-alg', { keyId: made.kid, alg, before });
+    if (before !== undefined) log.info('created a signing key for --signing-alg', { keyId: made.kid, alg, before });
   });
   const later = 'cannot create a signing key for --signing-alg; retrying at the next start';
   await whileAway(told, () => log.warn(later, { alg }));

@@ -16,11 +16,7 @@ export type MacKeys = Pick<SigningKeys, 'current'>;
  * The HMAC-SHA-256 of the parts, of which all but one must have a fixed length. A rotation of the signing key invalidates earlier
  * codes.
  */
-export function macOf(
-  { current }: MacKeys,
-  purpose: MacPurpose,
-  ...parts: readonly (string | Uint8Array)[]
-): Buffer {
+export function macOf({ current }: MacKeys, purpose: MacPurpose, ...parts: readonly (string | Uint8Array)[]): Buffer {
   const hmac = createHmac('sha256', keyFor(current.privateKey, purpose));
   for (const part of parts) hmac.update(part);
   return hmac.digest();
@@ -44,12 +40,7 @@ export function appendMac(keys: MacKeys, purpose: MacPurpose, holder: string, te
 }
 
 /** The text before the code; `undefined` if the code is missing, or not for this text, purpose and holder. */
-export function readMac(
-  keys: MacKeys,
-  purpose: MacPurpose,
-  holder: string,
-  value: string,
-): string | undefined {
+export function readMac(keys: MacKeys, purpose: MacPurpose, holder: string, value: string): string | undefined {
   const at = value.lastIndexOf('.');
   const text = value.slice(0, Math.max(at, 0));
   const code = Buffer.from(value.slice(at + 1), 'base64url');

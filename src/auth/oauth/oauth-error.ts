@@ -74,11 +74,7 @@ export function oauthErrorReply({ code, message, status, challenge, retryAfter }
 }
 
 /** Declares an endpoint's refusals with one status, in the form of RFC 6749 §5.2. */
-export function oauthRefusal(
-  description: string,
-  refusals: OAuthRefusals,
-  headers: Headers = {},
-): DeclaredAnswer {
+export function oauthRefusal(description: string, refusals: OAuthRefusals, headers: Headers = {}): DeclaredAnswer {
   const codes = Object.keys(refusals) as OAuthErrorCode[];
   const schema = Type.Object({
     error: oneOf(codes, 'What is wrong.'),

@@ -89,9 +89,7 @@ const invalidateToken: Endpoint<ClientServices> = {
       'The request is the token itself, which may have any scope. It is rejected from the next request on. Its session ends, and with it the refresh token.',
     security: [{ oauth2: [] }],
     answers: {
-      200: jsonAnswer(Invalidated, 'The token is invalidated, durably.', {
-        'Cache-Control': NotCached,
-      }),
+      200: jsonAnswer(Invalidated, 'The token is invalidated, durably.', { 'Cache-Control': NotCached }),
       400: oauthRefusal('The token is not a well-formed JWT.', { invalid_token: notJwt }),
       401: oauthRefusal(
         'The token is missing or not valid.',
@@ -119,11 +117,7 @@ async function answer(services: ClientServices, request: Request): Promise<Reply
     const claims = await services.validate(token);
     services.rates.take(holderKeyOf(claims), services.clock.monotonic());
     if (!(await invalidate(services, claims, request))) throw new InvalidToken();
-    return {
-      status: 200,
-      headers: uncached,
-      body: JSON.stringify({ message: 'The token is no longer valid' }),
-    };
+    return { status: 200, headers: uncached, body: JSON.stringify({ message: 'The token is no longer valid' }) };
   } catch (error) {
     if (error instanceof OAuthError) return oauthErrorReply(error);
     if (!(error instanceof InvalidToken)) throw error;

@@ -96,26 +96,15 @@ export function removeSession(draft: Draft, key: string, { userId }: Session): v
 }
 
 /** Ends a browser's sign-in and the sessions that came from it. */
-export function endSignIn(
-  sources: Pick<Sources, 'clock'>,
-  draft: Draft,
-  userId: string,
-  signIn: string,
-): void {
+export function endSignIn(sources: Pick<Sources, 'clock'>, draft: Draft, userId: string, signIn: string): void {
   draft.remove('signIns', signIn);
   endSessionsOf(sources, draft, userId, signIn);
 }
 
 /** Ends a user's sessions: all, or those from one sign-in. */
-export function endSessionsOf(
-  sources: Pick<Sources, 'clock'>,
-  draft: Draft,
-  userId: string,
-  signIn?: string,
-): void {
+export function endSessionsOf(sources: Pick<Sources, 'clock'>, draft: Draft, userId: string, signIn?: string): void {
   for (const key of sessionKeysOf(draft, userId))
-    if (signIn === undefined || draft.get('sessions', key)?.signIn === signIn)
-      endSession(sources, draft, key);
+    if (signIn === undefined || draft.get('sessions', key)?.signIn === signIn) endSession(sources, draft, key);
 }
 
 export function sessionKeysOf(reader: Pick<Reader, 'keys'>, userId: string): readonly string[] {
@@ -166,11 +155,7 @@ export function noteReuse(
   for (const teamId of teams) draft.note(action, teamId, { type: 'user', id: userId, name });
 }
 
-export function noteEnd(
-  draft: AccountDraft,
-  action: 'token.invalidated' | 'session.ended',
-  holderId: string,
-): void {
+export function noteEnd(draft: AccountDraft, action: 'token.invalidated' | 'session.ended', holderId: string): void {
   const { type, id, name } = actorOf(draft, holderId, '');
   const teams = draft.users.get(id)?.teams ?? [draft.apiKeys.get(id)?.teamId ?? null];
   for (const teamId of teams) draft.note(action, teamId, { type, id, name });

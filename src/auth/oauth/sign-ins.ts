@@ -47,8 +47,7 @@ export async function currentSignIn(
   if (signIn !== undefined && now - signIn.lastSeenAt >= useMs)
     await accountStore.change((draft) => {
       const last = draft.get('signIns', key); // The sign-in may have ended since.
-      if (last !== undefined)
-        draft.put('signIns', key, { ...last, ...usedAt(signIn.user, signIn.authTime, now) });
+      if (last !== undefined) draft.put('signIns', key, { ...last, ...usedAt(signIn.user, signIn.authTime, now) });
     });
   return signIn;
 }

@@ -60,13 +60,7 @@ function tokenAnswer(
   scope: string,
   beside: Pick<TokenAnswer, 'refresh_token' | 'id_token'> = {},
 ): TokenAnswer {
-  return {
-    access_token: accessToken,
-    expires_in: accessTokenLifetime,
-    token_type: 'Bearer',
-    scope,
-    ...beside,
-  };
+  return { access_token: accessToken, expires_in: accessTokenLifetime, token_type: 'Bearer', scope, ...beside };
 }
 
 /**
@@ -151,18 +145,10 @@ const authorizationCodeGrant: ClientForm<TokenAnswer> = clientForm({
     grant_type: Type.Literal('authorization_code'),
     code: text('The code from the redirect.'),
     redirect_uri: text('The redirect URI of the authorization request.'),
-    code_verifier: Type.String({
-      pattern: '^[\\w.~-]{43,128}$',
-      description: '43 to 128 letters, digits or -._~',
-    }),
+    code_verifier: Type.String({ pattern: '^[\\w.~-]{43,128}$', description: '43 to 128 letters, digits or -._~' }),
   },
   async handle({ client: { clientId }, fields, request }, services) {
-    const presented = {
-      code: fields.code,
-      clientId,
-      redirectUri: fields.redirect_uri,
-      verifier: fields.code_verifier,
-    };
+    const presented = { code: fields.code, clientId, redirectUri: fields.redirect_uri, verifier: fields.code_verifier };
     const redemption = await redeemCode(services, presented, request.remoteAddress, startSession);
     if (redemption.outcome !== 'exchanged') throw new OAuthError('invalid_grant', invalidCode);
     const { turn, user, nonce } = redemption;
@@ -297,10 +283,7 @@ function invalidDeviceCode(): OAuthError {
 const tokenExchangeGrantType = 'urn:ietf:params:oauth:grant-type:token-exchange';
 
 const accessTokenType = 'urn:ietf:params:oauth:token-type:access_token';
-const subjectTokenTypes = [
-  'urn:ietf:params:oauth:token-type:jwt',
-  'urn:ietf:params:oauth:token-type:id_token',
-];
+const subjectTokenTypes = ['urn:ietf:params:oauth:token-type:jwt', 'urn:ietf:params:oauth:token-type:id_token'];
 
 /**
  * Lifetime of an exchanged token, seconds. The lifetime of the subject token does not limit it: some platforms issue subject
@@ -324,10 +307,7 @@ const tokenExchangeGrant: ClientForm<TokenAnswer> = {
     },
     async handle({ client, fields }, services) {
       if (!subjectTokenTypes.includes(fields.subject_token_type))
-        throw new OAuthError(
-          'invalid_request',
-          `subject_token_type must be ${subjectTokenTypes.join(' or ')}`,
-        );
+        throw new OAuthError('invalid_request', `subject_token_type must be ${subjectTokenTypes.join(' or ')}`);
       if ((fields.requested_token_type ?? accessTokenType) !== accessTokenType)
         throw new OAuthError('invalid_request', `requested_token_type must be ${accessTokenType}`);
       const scope = checkScope(fields.scope, services.serviceScope);
@@ -351,15 +331,10 @@ const tokenExchangeGrant: ClientForm<TokenAnswer> = {
  * The API key with the `client_id` of an exchange. The subject token authenticates it.
  * @throws {OAuthError} `invalid_client`, the same for an unknown key and one without a trust; `invalid_request`
  */
-function identify(
-  { directory }: ClientServices,
-  authorization: string | undefined,
-  form: Form,
-): AuthenticatedClient {
+function identify({ directory }: ClientServices, authorization: string | undefined, form: Form): AuthenticatedClient {
   const id = form.get('client_id') ?? '';
   const apiKey = directory.apiKeys.get(id);
-  if (authorization !== undefined || apiKey?.trust === undefined)
-    throw invalidClient(authorization !== undefined);
+  if (authorization !== undefined || apiKey?.trust === undefined) throw invalidClient(authorization !== undefined);
   checkNotExpired(apiKey, directory.clock.now());
   const extra = unsupported.find((name) => form.has(name));
   if (extra !== undefined) throw new OAuthError('invalid_request', `${extra} is not supported`);

@@ -57,8 +57,7 @@ async function verifyJwt(
 ): Promise<JWTPayload | undefined> {
   const [header = '', payload, signature = ''] = token.split('.', 3);
   const verifier = keys.find(typ, header);
-  if (verifier === undefined || base64url(Buffer.from(signature, 'base64url')) !== signature)
-    return undefined;
+  if (verifier === undefined || base64url(Buffer.from(signature, 'base64url')) !== signature) return undefined;
   const options = { ...expected, typ, algorithms: [verifier.alg] };
   try {
     const { payload: claims } = await jwtVerify(token, verifier.publicKey, options);
@@ -183,12 +182,7 @@ export function issueAccessToken(
 export async function verifyAccessToken(settings: TokenSettings, token: string): Promise<AccessClaims> {
   if (token.length > longestToken) throw new InvalidToken();
   const { keys, issuer, audience, clock } = settings;
-  const expected = {
-    issuer,
-    audience,
-    requiredClaims: claims.required,
-    currentDate: new Date(clock.now()),
-  };
+  const expected = { issuer, audience, requiredClaims: claims.required, currentDate: new Date(clock.now()) };
   const verified = await verifyJwt(keys, 'at+jwt', token, expected);
   if (claimsChecker().Check(verified)) return verified;
   throw new InvalidToken(isOfAnotherStore(settings, token) ? 'unknown_key' : 'invalid');
@@ -209,12 +203,7 @@ function isOfAnotherStore({ keys, issuer, audience, clock }: TokenSettings, toke
 }
 
 /** The claims read from an ID token that is used as a hint. */
-const hint = Type.Object({
-  iss: Type.String(),
-  sub: Type.String(),
-  aud: Type.String(),
-  sid: Type.String(),
-});
+const hint = Type.Object({ iss: Type.String(), sub: Type.String(), aud: Type.String(), sid: Type.String() });
 const hintChecker = compiled(hint);
 
 /** The user, the client (`aud`) and the session (`sid`). */
@@ -323,8 +312,7 @@ export class TokenTotals {
 
   watch(accountStore: Pick<AccountStore, 'onCommit'>): void {
     accountStore.onCommit((writes) => {
-      for (const { table, value } of writes)
-        if (table === 'invalidated' && value !== undefined) this.invalidated += 1;
+      for (const { table, value } of writes) if (table === 'invalidated' && value !== undefined) this.invalidated += 1;
     });
   }
 }

@@ -11,10 +11,7 @@ import { type AccessClaims, emailClaims } from './tokens.ts';
 import { bearerToken, validOrNot } from './validation.ts';
 
 /** Pages of any origin may call this: it requires a token, which no browser sends by itself. */
-const readableByPages = {
-  'access-control-allow-origin': '*',
-  'access-control-expose-headers': 'www-authenticate',
-};
+const readableByPages = { 'access-control-allow-origin': '*', 'access-control-expose-headers': 'www-authenticate' };
 
 const preflight: Reply = {
   status: 204,
@@ -27,10 +24,7 @@ const preflight: Reply = {
 };
 
 /** A caller without a token learns only how to send one (RFC 6750 §3.1). */
-const unasked: Reply = {
-  status: 401,
-  headers: { 'cache-control': 'no-store', 'www-authenticate': 'Bearer' },
-};
+const unasked: Reply = { status: 401, headers: { 'cache-control': 'no-store', 'www-authenticate': 'Bearer' } };
 
 /** The claims of a user, by the scopes of the access token (OpenID Connect Core §5.3.2). */
 const UserClaims = Type.Object(
@@ -89,11 +83,7 @@ const endpoint = {
 
 /** `GET` and `POST /connect/userinfo`: the claims of an access token's user (OpenID Connect Core §5.3). */
 export const userinfoEndpoints: readonly Endpoint<ClientServices>[] = [
-  {
-    ...endpoint,
-    method: 'GET',
-    operation: { operationId: 'getUserinfo', summary, description, security, answers },
-  },
+  { ...endpoint, method: 'GET', operation: { operationId: 'getUserinfo', summary, description, security, answers } },
   {
     ...endpoint,
     method: 'POST',
@@ -152,8 +142,7 @@ function userClaims(
   { sub, scope, client_id: clientId }: AccessClaims,
 ): UserClaims {
   const scopes = scope.split(' ');
-  if (!scopes.includes('openid'))
-    throw refusal('insufficient_scope', 403, 'The token lacks the scope openid');
+  if (!scopes.includes('openid')) throw refusal('insufficient_scope', 403, 'The token lacks the scope openid');
   const user = directory.users.get(sub);
   // A token of a client that acts for itself must never pass for a user's (RFC 9700 §4.15).
   if (user === undefined) throw refusal('insufficient_scope', 403, noUser);

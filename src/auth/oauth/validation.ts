@@ -85,10 +85,7 @@ export class VerifiedTokens {
 }
 
 /** Removes tokens from the cache of verified tokens when they are added to the list. */
-export function forgetInvalidated(
-  accountStore: Pick<AccountStore, 'onCommit'>,
-  verified: VerifiedTokens,
-): void {
+export function forgetInvalidated(accountStore: Pick<AccountStore, 'onCommit'>, verified: VerifiedTokens): void {
   accountStore.onCommit((writes) => {
     for (const { table, key, value } of writes)
       if (table === 'invalidated' && value !== undefined) verified.drop(key.slice(keyAt(0).length));
@@ -116,8 +113,7 @@ export function createValidation(services: ValidationDeps): ValidateToken {
   async function validate(token: string): Promise<AccessClaims> {
     const claims = await verifyAccessToken(services, token);
     // No other code runs between this check and adding the token, so no cached token is on the list.
-    if (isOnList(accountStore, claims) || !holderExists(directory, claims, clock.now()))
-      throw new InvalidToken();
+    if (isOnList(accountStore, claims) || !holderExists(directory, claims, clock.now())) throw new InvalidToken();
     verified.keep(token, claims);
     return claims;
   }
@@ -131,18 +127,12 @@ export function createValidation(services: ValidationDeps): ValidateToken {
     verified.useKeys(keys.published);
     const now = clock.now();
     const claims = verified.find(token, now);
-    return claims !== undefined && holderExists(directory, claims, now)
-      ? claims
-      : validate(token).catch(count);
+    return claims !== undefined && holderExists(directory, claims, now) ? claims : validate(token).catch(count);
   };
 }
 
 /** Whether a previously validated token is still valid for the drafted change. */
-export function isStillValid(
-  { clock }: Pick<Services, 'clock'>,
-  claims: AccessClaims,
-  draft: AccountDraft,
-): boolean {
+export function isStillValid({ clock }: Pick<Services, 'clock'>, claims: AccessClaims, draft: AccountDraft): boolean {
   const now = clock.now();
   return now < claims.exp * 1000 && !isOnList(draft, claims) && holderExists(draft, claims, now);
 }

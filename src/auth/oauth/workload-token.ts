@@ -32,20 +32,14 @@ export async function verifyWorkload(
   if (unverified === undefined || !asymmetric.includes(String(unverified.header.alg))) throw refusal();
   if (unverified.claims.iss !== trust.issuer) throw mismatch('iss', unverified.claims.iss);
   const keys = inlineKeys(trust) ?? (await issuerKeys.of(trust.issuer, unverified.header.kid));
-  if (keys === undefined)
-    throw new OAuthError('temporarily_unavailable', issuerAway, { status: 503, retryAfter: 30 });
+  if (keys === undefined) throw new OAuthError('temporarily_unavailable', issuerAway, { status: 503, retryAfter: 30 });
   const claims = await verifiedClaims(token, keys, trust.issuer, now);
   if (isLater(claims.iat, now)) throw refusal('check its claim iat');
   return checkClaims(trust, claims);
 }
 
 /** @throws {OAuthError} */
-async function verifiedClaims(
-  token: string,
-  keys: JSONWebKeySet,
-  issuer: string,
-  now: number,
-): Promise<JWTPayload> {
+async function verifiedClaims(token: string, keys: JSONWebKeySet, issuer: string, now: number): Promise<JWTPayload> {
   try {
     const { payload } = await jwtVerify(token, createLocalJWKSet(keys), {
       algorithms: asymmetric,
@@ -174,8 +168,7 @@ export class IssuerKeys {
     const metadata = await this.#json(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
     if (metadata.get('issuer') !== issuer) throw new Error('its discovery document names another issuer');
     const url = metadata.get('jwks_uri');
-    if (typeof url !== 'string' || !URL.canParse(url))
-      throw new Error('its discovery document has no jwks_uri');
+    if (typeof url !== 'string' || !URL.canParse(url)) throw new Error('its discovery document has no jwks_uri');
     const keys = (await this.#json(url)).get('keys');
     if (!Array.isArray(keys)) throw new Error('its key set has no keys');
     return { keys: keys.filter((key) => typeof key === 'object' && key !== null) };

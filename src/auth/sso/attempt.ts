@@ -125,11 +125,6 @@ export function newBinding(randomBytes: RandomBytes): Pick<Attempt, 'state' | 'n
 
 /** The cookies of attempts: several tabs can sign in at once. */
 export function attemptCookie(services: Pick<Services, 'issuer' | 'keys'>) {
-  const kind = {
-    name: 'flagmeter-sso',
-    purpose: 'attempts at providers',
-    schema: Attempt,
-    slots: 3,
-  } as const;
+  const kind = { name: 'flagmeter-sso', purpose: 'attempts at providers', schema: Attempt, slots: 3 } as const;
   return new RoundTripCookie(services, kind);
 }

@@ -1,10 +1,5 @@
 import type { AccountDraft } from '../../accounts/account-draft.ts';
-import {
-  identitiesOf,
-  linkedIdentity,
-  putIdentity,
-  removeIdentity,
-} from '../../accounts/identity-providers.ts';
+import { identitiesOf, linkedIdentity, putIdentity, removeIdentity } from '../../accounts/identity-providers.ts';
 import { invitationOf, redeemInvitation, userOfLink, withdrawLink } from '../../accounts/invitations.ts';
 import { hasPassword, noPasswordHash, withoutPassword } from '../../accounts/passwords.ts';
 import { newId } from '../../accounts/secrets.ts';
@@ -99,11 +94,7 @@ async function unlessTeamMissing<T>(change: Promise<T | 'team_missing'>): Promis
   return result;
 }
 
-function draftEntry(
-  services: SsoServices,
-  draft: AccountDraft,
-  entering: Entering,
-): Browser | 'team_missing' {
+function draftEntry(services: SsoServices, draft: AccountDraft, entering: Entering): Browser | 'team_missing' {
   const { identity, idToken, client, browser, userAgent, link } = entering;
   const provider = currentProvider(services, draft, entering.provider);
   const found = findUser(services, draft, { ...entering, provider });
@@ -158,14 +149,9 @@ function authTimeOf({ authTime }: ProviderIdentity, now: number): number {
 }
 
 /** The provider at the time of the change. An administrator may have changed it meanwhile. */
-function currentProvider(
-  { providers }: SsoServices,
-  draft: AccountDraft,
-  used: IdentityProvider,
-): IdentityProvider {
+function currentProvider({ providers }: SsoServices, draft: AccountDraft, used: IdentityProvider): IdentityProvider {
   const current = providers.isConfigured(used.id) ? used : draft.identityProviders.get(used.id);
-  if (current?.enabled && current.issuer === used.issuer && current.clientId === used.clientId)
-    return current;
+  if (current?.enabled && current.issuer === used.issuer && current.clientId === used.clientId) return current;
   throw new ProviderRefusal('provider_changed');
 }
 

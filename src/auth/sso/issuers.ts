@@ -93,18 +93,10 @@ export class Issuers {
    */
   async verify(
     token: string,
-    expected: Required<Pick<JWTVerifyOptions, 'audience'>> & {
-      readonly issuer: string;
-      readonly typ?: string;
-    },
+    expected: Required<Pick<JWTVerifyOptions, 'audience'>> & { readonly issuer: string; readonly typ?: string },
   ): Promise<JWTPayload> {
     const { createLocalJWKSet, errors, jwtVerify } = await import('jose');
-    const options = {
-      ...expected,
-      algorithms: asymmetric,
-      clockTolerance,
-      currentDate: new Date(this.#clock.now()),
-    };
+    const options = { ...expected, algorithms: asymmetric, clockTolerance, currentDate: new Date(this.#clock.now()) };
     const verifyWith = async (freshFor: number) => {
       const keys = createLocalJWKSet(await this.keys(expected.issuer, freshFor));
       return (await jwtVerify(token, keys, options)).payload;
@@ -191,9 +183,7 @@ export async function checkProvider(
   try {
     metadata = await issuers.metadata(issuer);
     const { keys } = await issuers.keys(issuer);
-    const usable = keys.filter(
-      ({ kty, use = 'sig' }) => ['RSA', 'EC', 'OKP'].includes(kty ?? '') && use === 'sig',
-    );
+    const usable = keys.filter(({ kty, use = 'sig' }) => ['RSA', 'EC', 'OKP'].includes(kty ?? '') && use === 'sig');
     const announced = metadata.id_token_signing_alg_values_supported ?? ['RS256'];
     const isSigned = usable.length > 0 && announced.some((algorithm) => asymmetric.includes(algorithm));
     return found(metadata, usable.length, isSigned ? null : 'signature_invalid');
@@ -203,11 +193,7 @@ export async function checkProvider(
   }
 }
 
-function found(
-  metadata: IssuerMetadata | undefined,
-  keys: number,
-  reason: ProviderRefusalCode | null,
-): ProviderCheck {
+function found(metadata: IssuerMetadata | undefined, keys: number, reason: ProviderRefusalCode | null): ProviderCheck {
   return {
     reason,
     detail: reason === null ? null : providerRefusals[reason],

@@ -151,8 +151,7 @@ function checkAuthTime({ auth_time: authTime }: IDToken, maxAge: number | null, 
   if (isLater(authTime, now)) throw new ProviderRefusal('token_expired');
   if (maxAge === null) return;
   if (authTime === undefined) throw new ProviderRefusal('authentication_time_missing');
-  if (authTime + maxAge + clockTolerance < now / 1000)
-    throw new ProviderRefusal('authenticated_too_long_ago');
+  if (authTime + maxAge + clockTolerance < now / 1000) throw new ProviderRefusal('authenticated_too_long_ago');
 }
 
 /** The refusal for an error of openid-client. Its text may have content of the provider, and is not passed on. */

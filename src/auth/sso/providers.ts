@@ -35,9 +35,7 @@ export class Providers {
 
   /** Those of the file first, then the oldest. */
   all(): readonly IdentityProvider[] {
-    const stored = [...this.#accounts.identityProviders.values()].filter(
-      ({ id }) => !this.#configured.has(id),
-    );
+    const stored = [...this.#accounts.identityProviders.values()].filter(({ id }) => !this.#configured.has(id));
     return [...this.#configured.values(), ...stored.sort((a, b) => a.number - b.number)];
   }
 
@@ -47,10 +45,7 @@ export class Providers {
   }
 
   /** Those at which a user can link an account: one at each. */
-  linkable(
-    reader: Pick<Reader, 'get' | 'keys'>,
-    user: Pick<User, 'id' | 'email'>,
-  ): readonly IdentityProvider[] {
+  linkable(reader: Pick<Reader, 'get' | 'keys'>, user: Pick<User, 'id' | 'email'>): readonly IdentityProvider[] {
     const required = requiredProvider(reader, user);
     const linked = new Set(identitiesOf(reader, user.id).map(({ issuer }) => issuer));
     return this.enabled().filter(

@@ -72,18 +72,12 @@ export class GrpcDriver {
 
   #call(stream: Stream): void {
     mark(this.#message, this.#plan.marks, stream.instance, this.#number++);
-    stream.client.makeUnaryRequest(
-      this.#plan.path,
-      asItIs,
-      asItIs,
-      Buffer.from(this.#message),
-      (error, answer) => {
-        const failure = this.#failureOf(error, answer);
-        if (failure === undefined) this.#succeeded++;
-        else increase(this.#errors, failure);
-        this.#load.answered(stream, failure === undefined);
-      },
-    );
+    stream.client.makeUnaryRequest(this.#plan.path, asItIs, asItIs, Buffer.from(this.#message), (error, answer) => {
+      const failure = this.#failureOf(error, answer);
+      if (failure === undefined) this.#succeeded++;
+      else increase(this.#errors, failure);
+      this.#load.answered(stream, failure === undefined);
+    });
   }
 
   #failureOf(error: ServiceError | null, answer: Buffer | undefined): string | undefined {

@@ -147,8 +147,7 @@ export class LoadRun<Each extends Slot> {
     const { warmupSeconds, seconds, rate, limit, overload } = this.#timing;
     this.#measureFrom = start + warmupSeconds * 1000;
     this.#measureTo = this.#measureFrom + seconds * 1000;
-    if (rate === undefined)
-      return closedLoop(this.#measureTo, limit ?? Number.POSITIVE_INFINITY, this.#share);
+    if (rate === undefined) return closedLoop(this.#measureTo, limit ?? Number.POSITIVE_INFINITY, this.#share);
     const open = openLoop(start, rate, warmupSeconds + seconds, this.#share);
     return overload ? until(this.#measureTo, open) : open;
   }
@@ -202,8 +201,7 @@ export class LoadRun<Each extends Slot> {
   async #drain(): Promise<void> {
     const end = this.#clock.monotonic() + drainMs;
     const isOpen = this.#timing.rate !== undefined;
-    while (this.#underWay > 0 && this.#clock.monotonic() < end)
-      await (isOpen ? this.#poll() : this.#pause(2));
+    while (this.#underWay > 0 && this.#clock.monotonic() < end) await (isOpen ? this.#poll() : this.#pause(2));
   }
 
   #pause(ms: number): Promise<void> {

@@ -34,12 +34,7 @@ const variants: Readonly<Record<string, readonly [number, number, number, number
 };
 
 /** A `Usage.FeatureStat` with two variants of each feature, as a server SDK would send it. */
-export function reportOf(
-  appKey: string,
-  since: Date,
-  features = 20,
-  environment = 'Production',
-): BenchReport {
+export function reportOf(appKey: string, since: Date, features = 20, environment = 'Production'): BenchReport {
   const names = Array.from({ length: features }, (_, index) => `feature-${index}`);
   const message = joinFields(
     bytesField(1, appKey),

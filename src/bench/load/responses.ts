@@ -83,15 +83,13 @@ function readChunkHead(bytes: Uint8Array, start: number, status: number): Head |
 
 function statusAt(bytes: Uint8Array, start: number): number {
   const status = numberAt(bytes, start + 'HTTP/1.1'.length);
-  if (bytes[start] !== 72 /* H */ || status < 100 || status > 599)
-    throw new Error('the stream is not HTTP/1.1');
+  if (bytes[start] !== 72 /* H */ || status < 100 || status > 599) throw new Error('the stream is not HTTP/1.1');
   return status;
 }
 
 function bodyLength(status: number, declared: number): number {
   if (status < 200 || status === 204 || status === 304) return 0;
-  if (declared < 0)
-    throw new Error(`a response with status ${status} has neither a content-length nor chunks`);
+  if (declared < 0) throw new Error(`a response with status ${status} has neither a content-length nor chunks`);
   return declared;
 }
 
@@ -108,7 +106,6 @@ function numberAt(bytes: Uint8Array, start: number): number {
   let i = start;
   while (bytes[i] === 32) i++;
   let value = 0;
-  for (let digit = bytes[i]! - 48; digit >= 0 && digit <= 9; digit = bytes[++i]! - 48)
-    value = value * 10 + digit;
+  for (let digit = bytes[i]! - 48; digit >= 0 && digit <= 9; digit = bytes[++i]! - 48) value = value * 10 + digit;
   return value;
 }

@@ -72,9 +72,7 @@ export function combine(loop: LoadReport['loop'], outcomes: readonly ThreadOutco
     sent: sum(outcomes, ({ sent }) => sent),
     requests: accepted.reduce((total, count) => total + count, 0),
     accepted,
-    errors: Object.fromEntries(
-      [...kinds].map((kind) => [kind, sum(outcomes, ({ errors }) => errors[kind] ?? 0)]),
-    ),
+    errors: Object.fromEntries([...kinds].map((kind) => [kind, sum(outcomes, ({ errors }) => errors[kind] ?? 0)])),
     lateness: merge(outcomes.map((each) => each.lateness)).quantiles(),
     own: merge(outcomes.map((each) => each.own)).quantiles(),
     others: merge(outcomes.map((each) => each.others)).quantiles(),

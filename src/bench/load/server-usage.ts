@@ -132,11 +132,7 @@ export function readProcessorTime(): ProcessorTime {
 }
 
 /** Cores that were busy between two readings, with all processes of the machine. */
-export function busyCores(
-  before: ProcessorTime,
-  after: ProcessorTime,
-  cores = availableParallelism(),
-): number {
+export function busyCores(before: ProcessorTime, after: ProcessorTime, cores = availableParallelism()): number {
   const busy = after.busy - before.busy;
   const all = busy + after.idle - before.idle;
   return all === 0 ? 0 : (busy / all) * cores;

@@ -97,14 +97,7 @@ class Draft {
     return { variants, counts, metrics: this.#metrics, measurements: this.#measurements };
   }
 
-  addCount(
-    time: number,
-    feature: string,
-    variant: string,
-    checks: number,
-    used: number,
-    viewed: number,
-  ): void {
+  addCount(time: number, feature: string, variant: string, checks: number, used: number, viewed: number): void {
     const place = this.#places.get(feature)?.get(variant) ?? this.#addVariant(feature, variant);
     this.#counts.push([time, place, checks, used, viewed]);
   }

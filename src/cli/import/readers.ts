@@ -30,9 +30,7 @@ export function csvReader(path: string, header: string): RowReader {
 function usageReader(path: string, header: string): RowReader {
   const table = new Table(path, header, usageColumns);
   const [time, feature, variant, checks] = usageColumns.map((name) => table.column(name)) as Columns;
-  const [environment, used, viewed] = ['environment', 'used', 'viewed'].map((name) =>
-    table.column(name),
-  ) as Columns;
+  const [environment, used, viewed] = ['environment', 'used', 'viewed'].map((name) => table.column(name)) as Columns;
   const times = new TimeReader();
   const total = new FileTotal();
   return {
@@ -95,9 +93,7 @@ export function ndjsonReader(): RowReader {
       const feature = text(row['feature']);
       const variant = text(row['variant']);
       if ('metric' in row && !('checks' in row)) {
-        const [sum, last, min, max] = ['sum', 'last', 'min', 'max'].map((name) =>
-          number(row[name]),
-        ) as Columns;
+        const [sum, last, min, max] = ['sum', 'last', 'min', 'max'].map((name) => number(row[name])) as Columns;
         const values = [sum, whole(row['count']), last, timeOf(text(row['lastAt'])), min, max] as const;
         return addMeasurement(environment, time, [text(row['metric']), feature, variant], values, sink);
       }

@@ -86,14 +86,7 @@ export function timeOf(text: string): number {
 export type MetricName = readonly [metric: string, feature?: string, variant?: string];
 
 /** The values of a metric. `lastAt` is Unix ms. */
-export type Values = readonly [
-  sum: number,
-  count: number,
-  last: number,
-  lastAt: number,
-  min: number,
-  max: number,
-];
+export type Values = readonly [sum: number, count: number, last: number, lastAt: number, min: number, max: number];
 
 /** @param environment `undefined` if the rows name none @param time Unix seconds */
 export interface RowSink {

@@ -150,8 +150,7 @@ function sourceEnvironmentOf({ environments }: Survey, wanted: string | undefine
 function summaryOf({ environments, later, totals }: Survey, sent: Sent) {
   const { counts, features, variants, checks, used, viewed, measurements, metrics, first, last } = totals;
   const all = [...environments.values()].reduce((sum, each) => sum + each, 0);
-  const time = (seconds: number) =>
-    Number.isFinite(seconds) ? new Date(seconds * 1000).toISOString() : null;
+  const time = (seconds: number) => (Number.isFinite(seconds) ? new Date(seconds * 1000).toISOString() : null);
   return {
     counts,
     features,

@@ -68,12 +68,7 @@ export async function sendParts(
   return sent;
 }
 
-async function sendPart(
-  context: Context,
-  api: Api,
-  path: readonly string[],
-  part: ImportPart,
-): Promise<ImportedPart> {
+async function sendPart(context: Context, api: Api, path: readonly string[], part: ImportPart): Promise<ImportedPart> {
   const began = context.clock.monotonic();
   for (let wait = 500; ; wait = Math.min(2 * wait, longestWaitMs)) {
     try {

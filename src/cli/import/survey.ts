@@ -34,14 +34,7 @@ export class Totals {
     return this.#metrics.size;
   }
 
-  addCount(
-    time: number,
-    feature: string,
-    variant: string,
-    checks: number,
-    used: number,
-    viewed: number,
-  ): void {
+  addCount(time: number, feature: string, variant: string, checks: number, used: number, viewed: number): void {
     this.counts += 1;
     this.checks += checks;
     this.used += used;

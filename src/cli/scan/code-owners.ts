@@ -1,12 +1,7 @@
 import ignore, { type Ignore } from 'ignore';
 
 /** Paths of the file, as GitHub and GitLab look for it. The first one counts. */
-export const codeOwnersPlaces = [
-  '.github/CODEOWNERS',
-  '.gitlab/CODEOWNERS',
-  'CODEOWNERS',
-  'docs/CODEOWNERS',
-] as const;
+export const codeOwnersPlaces = ['.github/CODEOWNERS', '.gitlab/CODEOWNERS', 'CODEOWNERS', 'docs/CODEOWNERS'] as const;
 
 /** Rules beyond this limit are ignored. GitHub itself reads up to 3 MB. */
 const maxRules = 10_000;

@@ -120,9 +120,7 @@ function isSeparator(code: number): boolean {
 }
 
 /** For ASCII: letters, digits, `_`, `$` and `-`. */
-const asciiParts = Uint8Array.from({ length: 128 }, (_, code) =>
-  /[\w$-]/.test(String.fromCharCode(code)) ? 1 : 0,
-);
+const asciiParts = Uint8Array.from({ length: 128 }, (_, code) => (/[\w$-]/.test(String.fromCharCode(code)) ? 1 : 0));
 
 /** Half of a surrogate pair counts as a letter, so that no name ends within one. */
 const otherPart = /[\p{L}\p{N}\p{Cs}]/u;

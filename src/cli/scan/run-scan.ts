@@ -30,9 +30,7 @@ export const scanCode = clientCommand({
     }),
     flag('fail-if-any', 'Exit with 8 if anything is found'),
     flag('upload', 'Upload the places of features, with their owners by CODEOWNERS'),
-    flag('repository NAME', 'Name of the repository in the upload', {
-      more: 'default: the name of its directory',
-    }),
+    flag('repository NAME', 'Name of the repository in the upload', { more: 'default: the name of its directory' }),
     flag('revision SHA', 'Scanned commit in the upload'),
     flag('link URL', 'Address of a line at the code host, with {revision}, {path} and {line}'),
     flag('sarif', 'Print SARIF 2.1.0, for code hosts and editors', { excludes: ['json'] }),
@@ -58,10 +56,8 @@ async function runScan(given: Given, context: Context): Promise<number> {
   if (given.has('sarif')) printJson(context, sarifOf(scanned.findings));
   else if (given.has('json')) printJson(context, { ...scanned, ...counts });
   else print(context, scanned, counts);
-  if (top !== undefined)
-    await uploadScan({ api, context, given }, String(id), top, { named, files: counts.files });
-  if (given.has('fail-if-any') && scanned.findings.length > 0)
-    throw new Failure('found', summaryOf(scanned.findings));
+  if (top !== undefined) await uploadScan({ api, context, given }, String(id), top, { named, files: counts.files });
+  if (given.has('fail-if-any') && scanned.findings.length > 0) throw new Failure('found', summaryOf(scanned.findings));
   return 0;
 }
 
@@ -91,10 +87,7 @@ function featureOf({ name, declared, archived, lastSeenAt, verdict }: Item): Kno
 }
 
 const columns = {
-  kind: {
-    label: 'Finding',
-    of: ({ kind }: Item) => (kind === 'never_seen' ? 'never seen' : 'not in the code'),
-  },
+  kind: { label: 'Finding', of: ({ kind }: Item) => (kind === 'never_seen' ? 'never seen' : 'not in the code') },
   name: { label: 'Name', cut: true },
   where: { label: 'Where', cut: true },
   lastSeenAt: 'Last seen',
@@ -111,8 +104,7 @@ function print(context: Context, { findings, inCode }: Omit<Scanned, 'named'>, c
     unreadable > 0 && `${unreadable} unreadable`,
     ignoreFiles > 0 && `${ignoreFiles} .gitignore`,
   ].filter(Boolean);
-  const skipped =
-    parts.length === 0 ? '' : `, skipped ${new Intl.ListFormat('en-GB').format(parts as string[])}`;
+  const skipped = parts.length === 0 ? '' : `, skipped ${new Intl.ListFormat('en-GB').format(parts as string[])}`;
   context.err(`Read ${files} files${skipped}; found ${inCode} of the seen features in the code\n`);
 }
 

@@ -2,9 +2,7 @@ import { version } from '../../../package.json' with { type: 'json' };
 import { printable } from '../show.ts';
 import type { Finding, FindingKind } from './scan.ts';
 
-const rules: Readonly<
-  Record<FindingKind, { readonly level: string; readonly text: string; readonly help: string }>
-> = {
+const rules: Readonly<Record<FindingKind, { readonly level: string; readonly text: string; readonly help: string }>> = {
   never_seen: {
     level: 'warning',
     text: 'The code names a feature that was never seen',
@@ -36,12 +34,7 @@ export function sarifOf(findings: readonly Finding[]): object {
 
 function ruleOf(kind: FindingKind): object {
   const { level, text, help } = rules[kind];
-  return {
-    id: kind,
-    shortDescription: { text },
-    help: { text: help },
-    defaultConfiguration: { level },
-  };
+  return { id: kind, shortDescription: { text }, help: { text: help }, defaultConfiguration: { level } };
 }
 
 function resultOf(finding: Finding): object {

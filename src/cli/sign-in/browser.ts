@@ -30,11 +30,7 @@ const timeoutMs = 10 * 60_000;
  * @param show false to print the address only
  * @throws {Failure}
  */
-export async function signInWithBrowser(
-  context: Context,
-  authUrl: string,
-  show: boolean,
-): Promise<StoredSession> {
+export async function signInWithBrowser(context: Context, authUrl: string, show: boolean): Promise<StoredSession> {
   const host = await discover(context, authUrl);
   checkIssuer(host, authUrl);
   const scope = host.scopes.join(' ');
@@ -108,12 +104,7 @@ async function finish(arrival: Arrival, work: () => Promise<StoredSession>): Pro
 }
 
 /** The authorization response, which must name the issuer (RFC 9207 §2.4). @throws {Failure} */
-function readAnswer(
-  { parameters }: Arrival,
-  { server }: TokenHost,
-  client: Client,
-  state: string,
-): URLSearchParams {
+function readAnswer({ parameters }: Arrival, { server }: TokenHost, client: Client, state: string): URLSearchParams {
   try {
     const answer = validateAuthResponse(server, client, parameters, state);
     if (answer.has('code')) return answer;

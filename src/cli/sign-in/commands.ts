@@ -29,15 +29,11 @@ export const login = clientCommand({
       more: clientVariables.clientId,
       ...notByDevice,
     }),
-    flag(
-      'client-secret-file FILE',
-      'File with the secret of the API key on its first line; - is standard input',
-      {
-        file: true,
-        more: `default: ${clientVariables.clientSecret}, else a prompt`,
-        ...notByDevice,
-      },
-    ),
+    flag('client-secret-file FILE', 'File with the secret of the API key on its first line; - is standard input', {
+      file: true,
+      more: `default: ${clientVariables.clientSecret}, else a prompt`,
+      ...notByDevice,
+    }),
     flag('store', 'Store the secret too, so that the session lasts longer than an hour', notByDevice),
     flag('device', 'Sign in with a browser on another machine, by a code'),
     flag('no-browser', 'Only print the address to open in a browser', notByDevice),
@@ -104,9 +100,7 @@ async function readSecret(given: Given, context: Context): Promise<string> {
   const variable = context.env[clientVariables.clientSecret];
   if (variable) return variable;
   if (context.person !== undefined) return context.person.askSecret('Client secret: ');
-  throw new UsageError(
-    `Cannot sign in without a secret: use --client-secret-file or ${clientVariables.clientSecret}`,
-  );
+  throw new UsageError(`Cannot sign in without a secret: use --client-secret-file or ${clientVariables.clientSecret}`);
 }
 
 /** @returns the previous session at the server */

@@ -33,8 +33,7 @@ export async function signInByDevice(context: Context, authUrl: string): Promise
       host,
       { authUrl, clientId: cliClientId, scope },
       {
-        request: (client) =>
-          deviceCodeGrantRequest(host.server, client, None(), codes.device_code, host.options),
+        request: (client) => deviceCodeGrantRequest(host.server, client, None(), codes.device_code, host.options),
         process: processDeviceCodeResponse,
       },
     ),
@@ -52,15 +51,12 @@ async function begin(
     throw new Failure('failed', `${authUrl} does not support signing in with a browser on another machine`);
   const client: Client = { client_id: cliClientId };
   const request = deviceAuthorizationRequest(server, client, None(), { scope }, options);
-  return exchange(endpoint, request, (response) =>
-    processDeviceAuthorizationResponse(server, client, response),
-  );
+  return exchange(endpoint, request, (response) => processDeviceAuthorizationResponse(server, client, response));
 }
 
 function instructions(codes: DeviceAuthorizationResponse): string {
   const { user_code: code, verification_uri: page, verification_uri_complete: pageWithCode } = codes;
-  const short =
-    pageWithCode === undefined ? '' : `This address includes the code: ${printable(pageWithCode)}\n`;
+  const short = pageWithCode === undefined ? '' : `This address includes the code: ${printable(pageWithCode)}\n`;
   return (
     'Open this address in a browser on any machine and enter the code to sign in:\n\n' +
     `  ${printable(page)}\n  ${printable(code)}\n\n${short}` +
@@ -91,8 +87,7 @@ function waitAfter(error: unknown, wait: number): number {
   if (error instanceof GrantRefused) {
     if (error.code === 'authorization_pending') return wait;
     if (error.code === 'slow_down') return wait + step;
-    if (error.code === 'access_denied')
-      throw new Failure('unauthorized', 'The sign-in was refused in the browser');
+    if (error.code === 'access_denied') throw new Failure('unauthorized', 'The sign-in was refused in the browser');
     throw error.code === 'expired_token' ? tooLate() : error;
   }
   if (error instanceof Failure && error.kind === 'unavailable') return 2 * wait;

@@ -4,9 +4,7 @@ import { type Flag, flag } from '../../contract/shapes/option.ts';
 
 /** Flags of several commands of the server. */
 
-export const adminEmailFlag = flag('admin-email EMAIL', 'E-mail address of the administrator', {
-  required: true,
-});
+export const adminEmailFlag = flag('admin-email EMAIL', 'E-mail address of the administrator', { required: true });
 
 const dataFlags: readonly Flag[] = [
   flag('data DIR', 'Data directory', { file: true, more: 'default: ./flagmeter-data, FLAGMETER_DATA' }),
@@ -42,14 +40,10 @@ const backupKeyFlag = flag('backup-key-file FILE', 'File with the MAC key of the
 });
 
 export function passwordFile(name: string): Flag {
-  return flag(
-    `${name} FILE`,
-    'File with the password on its first line, 12 characters or more; - is standard input',
-    {
-      file: true,
-      more: 'default: a password is generated and printed',
-    },
-  );
+  return flag(`${name} FILE`, 'File with the password on its first line, 12 characters or more; - is standard input', {
+    file: true,
+    more: 'default: a password is generated and printed',
+  });
 }
 
 export const init = command({

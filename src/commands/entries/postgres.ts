@@ -3,10 +3,7 @@ import { jsonFlag, yesFlag } from '../../cli/common-flags.ts';
 import { flag } from '../../contract/shapes/option.ts';
 import { adminEmailFlag, passwordFile, postgresFlags, postgresKeyFileFlag } from './data-directory.ts';
 
-const allowAsynchronousFlag = flag(
-  'allow-asynchronous',
-  'Accept that a failover may lose counts and revocations',
-);
+const allowAsynchronousFlag = flag('allow-asynchronous', 'Accept that a failover may lose counts and revocations');
 
 const withoutKeyFileFlag = flag('without-key-file', 'Store signing keys and other secrets in clear text', {
   excludes: ['postgres-key-file'],
@@ -60,10 +57,7 @@ const adopt = command({
   flags: [
     flag('data DIR', 'Data directory of the store', { file: true, more: 'FLAGMETER_DATA' }),
     flag('from-replica', 'Restore a lost PostgreSQL from the replica of a node'),
-    flag(
-      'set-aside NAME',
-      'Restore these set-aside data of the node, instead of the data with the latest accounts',
-    ),
+    flag('set-aside NAME', 'Restore these set-aside data of the node, instead of the data with the latest accounts'),
     flag('dry-run', 'List the data of the node, also while it runs, without a change'),
     ...postgresFlags,
     postgresKeyFileFlag,

@@ -28,9 +28,7 @@ export async function backup(given: Given, terminal: Terminal): Promise<number> 
   const { data } = config;
   const to = given.value('to')!;
   if (to === standardOutput && terminal.outIsTerminal)
-    throw new UsageError(
-      'Cannot write a backup to a terminal: redirect standard output, or name a file with --to',
-    );
+    throw new UsageError('Cannot write a backup to a terminal: redirect standard output, or name a file with --to');
   await checkOwnData(config);
   const began = systemClock.monotonic();
   await foldWithoutServer(config, terminal);
@@ -41,8 +39,7 @@ export async function backup(given: Given, terminal: Terminal): Promise<number> 
   const ms = Math.round(systemClock.monotonic() - began);
   // Standard output may be the backup itself.
   const report = to === standardOutput ? terminal.err : terminal.out;
-  if (given.has('json'))
-    report(`${JSON.stringify({ file: to, ...written, ms, hasMac: key !== undefined })}\n`);
+  if (given.has('json')) report(`${JSON.stringify({ file: to, ...written, ms, hasMac: key !== undefined })}\n`);
   else terminal.err(summary(written, to, ms));
   return 0;
 }

@@ -19,13 +19,7 @@ import { readBackupKey } from '../../storage/backup/backup-key.ts';
 import { readCredentials } from '../../storage/backup/bucket.ts';
 import { checkFolder } from '../../storage/backup/destination.ts';
 import { type CopyState, readCopyState } from '../../storage/lmdb/accounts.ts';
-import {
-  cannotOpen,
-  checkDataFiles,
-  dataFileOf,
-  missingFile,
-  willHave,
-} from '../../storage/lmdb/data-directory.ts';
+import { cannotOpen, checkDataFiles, dataFileOf, missingFile, willHave } from '../../storage/lmdb/data-directory.ts';
 import { accountsLayout, checkLayouts, layouts } from '../../storage/lmdb/layout.ts';
 import { openLmdb } from '../../storage/lmdb/lmdb.ts';
 import { userOf } from '../../storage/lmdb/lock.ts';
@@ -92,8 +86,7 @@ function backupsOf(config: Config, env: Terminal['env']): readonly Check[] {
   const { backupKeyFile, backupEvery, backupTo, backupS3Credentials } = config;
   if (backupEvery === undefined || backupTo === undefined) return [];
   const checks: Check[] = [];
-  if (backupKeyFile !== undefined)
-    checks.push(['--backup-key-file', () => void readBackupKey(backupKeyFile)]);
+  if (backupKeyFile !== undefined) checks.push(['--backup-key-file', () => void readBackupKey(backupKeyFile)]);
   if (backupTo.startsWith('s3://'))
     checks.push(['credentials of the bucket', warnOf(() => void readCredentials(backupS3Credentials, env))]);
   else checks.push(['--backup-to', warnOf(() => checkFolder(backupTo))]);
@@ -167,8 +160,7 @@ function checkAccounts(data: string, isNode: boolean): void {
   if (isNode) checkIsCopy(data, copy);
   else if (copy !== undefined) throw isCopy(data);
   const missing = missingFile(data, copy);
-  if (missing !== undefined && !willHave(data, relative(data, missing)))
-    throw cannotOpen(missing, 'it is missing');
+  if (missing !== undefined && !willHave(data, relative(data, missing))) throw cannotOpen(missing, 'it is missing');
 }
 
 function addressesOf(config: Config): readonly Check[] {

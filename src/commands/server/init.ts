@@ -1,10 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import {
-  type FirstCredentials,
-  openPrepared,
-  type Preparation,
-  prepareData,
-} from '../../accounts/prepare.ts';
+import { type FirstCredentials, openPrepared, type Preparation, prepareData } from '../../accounts/prepare.ts';
 import type { Given, Terminal } from '../../cli/command.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { lockDataDirectory } from '../../storage/lmdb/lock.ts';
@@ -28,8 +23,7 @@ async function prepare(data: string, wanted: Preparation): Promise<FirstCredenti
   try {
     const prepared = await openPrepared(data);
     await prepared?.lmdb.close();
-    if (prepared !== undefined)
-      throw new Error(`Cannot prepare ${data}: it is already prepared; nothing was changed`);
+    if (prepared !== undefined) throw new Error(`Cannot prepare ${data}: it is already prepared; nothing was changed`);
     return await prepareData(data, wanted);
   } finally {
     lock.release();

@@ -154,8 +154,7 @@ async function inStores<T>(data: string, use: (stores: NodeStores) => Promise<T>
   const accounts = (await openPreparedOrCopy(data))!;
   try {
     const copy = readCopyState(accounts.lmdb);
-    if (copy === undefined || copy.adopting || !isPresent(join(data, 'spool/data.mdb')))
-      throw notOfANode(data);
+    if (copy === undefined || copy.adopting || !isPresent(join(data, 'spool/data.mdb'))) throw notOfANode(data);
     const usage = openReplicaStore(data);
     const spool = new Spool(data, () => '');
     try {

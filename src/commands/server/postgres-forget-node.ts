@@ -57,8 +57,7 @@ function lossText(loss: NodeLoss): string {
 Reports have the data that they accepted before ${until}, and may lack later data. The node ships what its directory has of them.
 If a copy of the directory still exists that has more, start it there instead.
 `;
-  const since =
-    unshippedSince === null ? '' : `, the oldest of it from ${show(unshippedSince.toISOString())}`;
+  const since = unshippedSince === null ? '' : `, the oldest of it from ${show(unshippedSince.toISOString())}`;
   const waiting =
     spoolBytes === 0 && unshippedSince === null
       ? 'Its spool was empty then'

@@ -21,11 +21,7 @@ export async function postgresInit(given: Given, terminal: Terminal): Promise<nu
   const { config, address } = postgresSettings(given, terminal);
   const { signingAlg } = config;
   const wanted = { ...administrator, signingAlg, clock: systemClock, randomBytes };
-  const init = {
-    key: newDatabaseKey(given, config),
-    wanted,
-    allowAsynchronous: given.has('allow-asynchronous'),
-  };
+  const init = { key: newDatabaseKey(given, config), wanted, allowAsynchronous: given.has('allow-asynchronous') };
   const { credentials } = await withPostgres(address, (connection) => initPostgres(connection, init));
   terminal.out(given.has('json') ? `${JSON.stringify(credentials)}\n` : credentialsText(credentials));
   return 0;
@@ -70,9 +66,7 @@ export async function postgresEncryptKeys(given: Given, terminal: Terminal): Pro
   const { config, address } = postgresSettings(given, terminal);
   const key = postgresKeyOf(config);
   if (key === undefined)
-    throw new UsageError(
-      'Cannot encrypt without --postgres-key-file: create a key file with flagmeter postgres key',
-    );
+    throw new UsageError('Cannot encrypt without --postgres-key-file: create a key file with flagmeter postgres key');
   const encrypted = await withPostgres(address, (connection) => encryptPostgres(connection, key));
   const text =
     encrypted === undefined

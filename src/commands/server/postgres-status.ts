@@ -52,18 +52,8 @@ export function bytesText(bytes: number): string {
 }
 
 /** @param host of the primary */
-export function statusText(
-  report: PostgresReport,
-  host: string,
-  warnings: readonly string[],
-  screen: Screen,
-): string {
-  const parts = [
-    postgresText(report, host),
-    nodesText(report, screen),
-    refusedText(report),
-    warningsText(warnings),
-  ];
+export function statusText(report: PostgresReport, host: string, warnings: readonly string[], screen: Screen): string {
+  const parts = [postgresText(report, host), nodesText(report, screen), refusedText(report), warningsText(warnings)];
   return parts.filter((part) => part !== '').join('\n');
 }
 
@@ -71,10 +61,7 @@ function postgresText(report: PostgresReport, host: string): string {
   const { engine, server, heads, log, snapshots, streams } = report;
   const snapshot = snapshots.find(({ state }) => state === 'whole');
   return recordText([
-    [
-      'Database',
-      `${engine.id}, layout ${engine.layout}, ${engine.encrypted ? 'with' : 'without'} a key file`,
-    ],
+    ['Database', `${engine.id}, layout ${engine.layout}, ${engine.encrypted ? 'with' : 'without'} a key file`],
     ['Server', `PostgreSQL ${server.version} at ${host}`],
     ['Standbys', standbysText(server)],
     ['Created', at(engine.createdAt)],
@@ -83,9 +70,7 @@ function postgresText(report: PostgresReport, host: string): string {
     ['Trimmed', trimmedText(log, heads.data)],
     [
       'Snapshot',
-      snapshot
-        ? `position ${snapshot.position}, ${bytesText(snapshot.bytes)}, ${at(snapshot.at)}`
-        : 'none yet',
+      snapshot ? `position ${snapshot.position}, ${bytesText(snapshot.bytes)}, ${at(snapshot.at)}` : 'none yet',
     ],
     ['Streams', `${streams.open.length} open, ${streams.done} done, ${streams.forgotten} forgotten`],
     ['Complete', completeText(report)],
@@ -93,9 +78,7 @@ function postgresText(report: PostgresReport, host: string): string {
 }
 
 function standbysText({ standbys }: PostgresReport['server']): string {
-  return (
-    standbys.map(({ name, state }) => (state === null ? name : `${name} (${state})`)).join(', ') || 'none'
-  );
+  return standbys.map(({ name, state }) => (state === null ? name : `${name} (${state})`)).join(', ') || 'none';
 }
 
 /** Reports of a node that has applied the log are complete through the time that all open streams have shipped. */

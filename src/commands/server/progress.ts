@@ -26,9 +26,7 @@ export async function longWork<T>(
   const progress = new Progress(terminal, systemClock, words);
   const tell = (done: Done) => progress.report(done);
   try {
-    return await interruptible((over) =>
-      work(new Pace({ clock: systemClock, over, tell, ...(gentle && { gentle }) })),
-    );
+    return await interruptible((over) => work(new Pace({ clock: systemClock, over, tell, ...(gentle && { gentle }) })));
   } catch (error) {
     if (error instanceof Interrupted) throw new Failure('interrupted', `Interrupted: ${interrupted}`);
     throw error;

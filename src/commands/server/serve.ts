@@ -15,14 +15,7 @@ import { readProviderFile } from '../../serve/config/provider-file.ts';
 import { publicUrls, type Served } from '../../serve/listeners.ts';
 import { forgetPasswordRequests } from '../../serve/password-reset.ts';
 import { startService } from '../../serve/service.ts';
-import {
-  leave,
-  listenToSignals,
-  type Reloadable,
-  reload,
-  type Signals,
-  stopService,
-} from '../../serve/signals.ts';
+import { leave, listenToSignals, type Reloadable, reload, type Signals, stopService } from '../../serve/signals.ts';
 import { type AccountTables, openAccountTables } from '../../storage/lmdb/accounts.ts';
 import { willHave } from '../../storage/lmdb/data-directory.ts';
 import { lockDataDirectory } from '../../storage/lmdb/lock.ts';
@@ -145,11 +138,7 @@ function warnOfServiceLinks({ env }: Terminal, log: Log): void {
   });
 }
 
-async function openOrPrepare(
-  { data, signingAlg }: Config,
-  log: Log,
-  terminal: Terminal,
-): Promise<AccountTables> {
+async function openOrPrepare({ data, signingAlg }: Config, log: Log, terminal: Terminal): Promise<AccountTables> {
   const existing = await openPrepared(data);
   if (existing !== undefined) {
     const applications = existing.applications.getCount();

@@ -33,8 +33,6 @@ export function postgresSettings(
 ): { readonly config: Config; readonly address: PostgresAddress } {
   const config = configOf(given, terminal);
   if (config.postgres === undefined)
-    throw new UsageError(
-      'Cannot find PostgreSQL: give its URL with --postgres-file, --postgres or FLAGMETER_POSTGRES',
-    );
+    throw new UsageError('Cannot find PostgreSQL: give its URL with --postgres-file, --postgres or FLAGMETER_POSTGRES');
   return { config, address: postgresAddress(config.postgres) };
 }

@@ -30,9 +30,7 @@ export async function verify(given: Given, terminal: Terminal): Promise<number> 
     : verifyBackup(operand, backupKeyFile, terminal, report));
   report.end(
     isSound,
-    operand === ''
-      ? `Do not start a service on ${data}: ${remedy}.`
-      : `Do not restore ${operand}: use another backup.`,
+    operand === '' ? `Do not start a service on ${data}: ${remedy}.` : `Do not restore ${operand}: use another backup.`,
   );
   return isSound ? 0 : 1;
 }
@@ -126,8 +124,6 @@ function jsonReport({ out }: Terminal): Report {
     },
     found: (finding) => void findings.push(finding),
     end: (isSound, advice) =>
-      out(
-        `${JSON.stringify({ isSound, ...(backup && { backup }), findings, ...(!isSound && { advice }) })}\n`,
-      ),
+      out(`${JSON.stringify({ isSound, ...(backup && { backup }), findings, ...(!isSound && { advice }) })}\n`),
   };
 }

@@ -4,12 +4,7 @@ import { withQuery } from '../api/client.ts';
 import { applicationSettingsAddress, environmentAddress, flagAddress } from './address.ts';
 import type { InEnvironment } from './place.ts';
 
-const ofSettings: readonly ActivityKind[] = [
-  'key_changed',
-  'key_leaked',
-  'environment_changed',
-  'application_changed',
-];
+const ofSettings: readonly ActivityKind[] = ['key_changed', 'key_leaked', 'environment_changed', 'application_changed'];
 
 /** The page of the flag, key, metric or sender that an item is about. @param place of the page that shows it */
 export function itemAddress({ application, environment }: InEnvironment, item: ActivityItem): string {

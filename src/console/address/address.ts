@@ -27,9 +27,7 @@ export function environmentAddress(app: string, environment: string, page: Envir
 
 /** The address of the first page of an application. @param environment its first one; `undefined` if it has none */
 export function applicationAddress(app: string, environment: string | undefined): string {
-  return environment === undefined
-    ? applicationSettingsAddress(app)
-    : environmentAddress(app, environment, 'flags');
+  return environment === undefined ? applicationSettingsAddress(app) : environmentAddress(app, environment, 'flags');
 }
 
 /** The address of a flag. @param query of the current page, whose range it keeps */

@@ -89,8 +89,7 @@ export const dateOf = (each: number) => new Date(each * day).toISOString().slice
 
 /** The parameters of a range. A fixed one keeps the relative one before it, to return to. */
 export function rangeQuery(range: Range): Readonly<Record<string, string | undefined>> {
-  if ('from' in range)
-    return { from: new Date(range.from).toISOString(), to: new Date(range.to).toISOString() };
+  if ('from' in range) return { from: new Date(range.from).toISOString(), to: new Date(range.to).toISOString() };
   if ('preset' in range) return { range: range.preset, from: undefined, to: undefined };
   const first = dateOf(range.first);
   const last = dateOf(range.last);
@@ -137,8 +136,7 @@ function boundsIn(range: Range, now: number, kept: Kept, zone: string): Bounds {
     return ofDays(zone, [range.first, range.last + 1], few ? 'hour' : 'day', now);
   }
   const step = stepOf(range, now, kept);
-  if (step === 'day')
-    return ofDays(zone, [dayAt(zone, range.from), dayAt(zone, range.to - 1) + 1], step, now);
+  if (step === 'day') return ofDays(zone, [dayAt(zone, range.from), dayAt(zone, range.to - 1) + 1], step, now);
   return { from: floor(range.from, widths[step]), to: ceil(range.to, widths[step]), step };
 }
 

@@ -21,17 +21,11 @@ export function differencesOf(
       mine: mine[field],
     }))
     .filter(({ field }) => !ignored.has(field))
-    .filter(
-      (each) => !same(each.before, each.theirs) || (each.mine !== undefined && !same(each.mine, each.theirs)),
-    );
+    .filter((each) => !same(each.before, each.theirs) || (each.mine !== undefined && !same(each.mine, each.theirs)));
 }
 
 /** True if someone else has set a field to another value than the reader. */
-export function isOvertaken(
-  before: object,
-  theirs: object,
-  mine: Readonly<Record<string, unknown>>,
-): boolean {
+export function isOvertaken(before: object, theirs: object, mine: Readonly<Record<string, unknown>>): boolean {
   return differencesOf(before, theirs, mine).some(
     (each) => each.mine !== undefined && !same(each.before, each.theirs) && !same(each.mine, each.theirs),
   );

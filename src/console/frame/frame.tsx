@@ -44,11 +44,7 @@ const goTo = (title: string, key: string, run: () => void): Shortcut => ({
 
 export function Frame({ children }: { readonly children: ComponentChildren }) {
   const { path, query, route } = useLocation();
-  useKeys(
-    topLevel.map(({ path, title, key }) =>
-      goTo(title!, key!, () => route(root + path.replace('/:page?', ''))),
-    ),
-  );
+  useKeys(topLevel.map(({ path, title, key }) => goTo(title!, key!, () => route(root + path.replace('/:page?', '')))));
   const here = placeOf(path.slice(root.length), query);
   useEffect(() => rememberPlace(here), [path]);
   const place = withLastPlace(here);
@@ -105,8 +101,7 @@ function Switchers({ place, application }: { place: Place; application: Applicat
   const pageOf = (app: string, environment: string) =>
     withQuery(environmentAddress(app, environment, page), kept(query));
   const leading = (app: Application) => {
-    const environment =
-      app.environments.find(({ name }) => name === place.environment) ?? app.environments[0];
+    const environment = app.environments.find(({ name }) => name === place.environment) ?? app.environments[0];
     if (environment === undefined || place.page === 'application') return applicationSettingsAddress(app.id);
     return pageOf(app.id, environment.name);
   };

@@ -49,8 +49,7 @@ export function SignedIn() {
     <main id="main" class="notice">
       <h1>You are signed in</h1>
       <p>
-        The other tab continues, and you can close this one. Or continue here to{' '}
-        <a href={`${root}/`}>the console</a>.
+        The other tab continues, and you can close this one. Or continue here to <a href={`${root}/`}>the console</a>.
       </p>
     </main>
   );

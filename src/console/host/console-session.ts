@@ -17,18 +17,8 @@ const notCached = { 'cache-control': 'no-store' };
 const access = { credential: 'Console cookie', who: 'The signed-in user, from a page of the console' };
 
 const sessionEndpoints: readonly Endpoint<CallbackDeps>[] = [
-  {
-    method: 'GET',
-    path: sessionPath,
-    access,
-    bind: (deps) => (request) => show(deps, request).catch(challenge),
-  },
-  {
-    method: 'DELETE',
-    path: sessionPath,
-    access,
-    bind: (deps) => (request) => signOut(deps, request).catch(challenge),
-  },
+  { method: 'GET', path: sessionPath, access, bind: (deps) => (request) => show(deps, request).catch(challenge) },
+  { method: 'DELETE', path: sessionPath, access, bind: (deps) => (request) => signOut(deps, request).catch(challenge) },
 ];
 
 export const consoleSession: Group<CallbackDeps> = {
@@ -45,26 +35,13 @@ export function cannotAnswer(refusal: ApiError, { path }: Pick<Route, 'path'>): 
 async function show({ console }: CallbackDeps, request: Request): Promise<Reply> {
   const found = console.find(request);
   const body: SignedIn = found === undefined ? { user: null, expiresAt: null } : signedIn(found);
-  return {
-    status: 200,
-    headers: { ...notCached, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  };
+  return { status: 200, headers: { ...notCached, 'content-type': 'application/json' }, body: JSON.stringify(body) };
 }
 
 function signedIn({ session, user }: ConsoleSession): SignedIn {
   const { id, email, name, role, teams, primaryTeam } = user;
   return {
-    user: {
-      id,
-      email,
-      name,
-      role,
-      teams,
-      primaryTeam,
-      teamRoles: teamRolesOf(user),
-      preferences: preferencesOf(user),
-    },
+    user: { id, email, name, role, teams, primaryTeam, teamRoles: teamRolesOf(user), preferences: preferencesOf(user) },
     expiresAt: new Date(endsAt(session)).toISOString(),
   };
 }
@@ -87,16 +64,10 @@ async function signOut(deps: CallbackDeps, request: Request): Promise<Reply> {
   const { location } = onward?.headers ?? {};
   if (location === undefined) return { status: 204, headers: notCached, cookies };
   const headers = { ...notCached, 'content-type': 'application/json' };
-  return {
-    status: 200,
-    headers,
-    cookies,
-    body: JSON.stringify({ continueAt: location } satisfies SignedOut),
-  };
+  return { status: 200, headers, cookies, body: JSON.stringify({ continueAt: location } satisfies SignedOut) };
 }
 
 function challenge(error: unknown): Reply {
-  if (error instanceof Unauthorized)
-    return problem(error, { ...notCached, 'www-authenticate': error.challenge });
+  if (error instanceof Unauthorized) return problem(error, { ...notCached, 'www-authenticate': error.challenge });
   throw error;
 }

@@ -52,9 +52,7 @@ function answerSignIn(deps: Services, request: Request): Reply {
   // The callback is at the base URL. A cookie of another host name, such as localhost, would not be sent there. A proxy may hide
   // the host name of the request, so this redirects only once.
   if (request.header('host') !== new URL(audience).host && !asked.has('moved'))
-    return sendTo(
-      `${audience}/console/sign-in?${new URLSearchParams({ return: returnTo, ...limit, moved: '1' })}`,
-    );
+    return sendTo(`${audience}/console/sign-in?${new URLSearchParams({ return: returnTo, ...limit, moved: '1' })}`);
   return begin(deps, request, returnTo, limit);
 }
 
@@ -80,10 +78,7 @@ function begin(
 }
 
 function sendTo(location: string): Reply {
-  return {
-    status: 303,
-    headers: { location, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' },
-  };
+  return { status: 303, headers: { location, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' } };
 }
 
 /** Maximum length in characters: the path is part of the `state`. */
@@ -95,8 +90,7 @@ const maxLength = 1000;
  * @param baseUrl the public URL of the base host
  */
 export function readReturnPath(baseUrl: string, text: string): string | undefined {
-  if (!/^\/(?![/\\])[\x21-\x7e]*$/.test(text) || text.includes('\\') || text.length > maxLength)
-    return undefined;
+  if (!/^\/(?![/\\])[\x21-\x7e]*$/.test(text) || text.includes('\\') || text.length > maxLength) return undefined;
   const { origin } = new URL(baseUrl);
   if (!URL.canParse(text, origin)) return undefined;
   const url = new URL(text, origin);
@@ -112,8 +106,7 @@ export interface CallbackDeps extends SsoServices {
   readonly console: ConsoleCallers;
 }
 
-const unknownAttempt =
-  'The sign-in has expired, was started in another browser, or the browser does not store cookies';
+const unknownAttempt = 'The sign-in has expired, was started in another browser, or the browser does not store cookies';
 const otherIssuer = 'The response is from another auth host';
 const codeRefused = 'The sign-in has expired or was already completed';
 
@@ -143,12 +136,7 @@ async function answerCallback(deps: CallbackDeps, request: Request): Promise<Rep
   return { ...reply, cookies: [...(reply.cookies ?? []), endingCookie(audience, attempt)] };
 }
 
-async function finishSignIn(
-  deps: CallbackDeps,
-  request: Request,
-  attempt: Attempt,
-  parameters: Form,
-): Promise<Reply> {
+async function finishSignIn(deps: CallbackDeps, request: Request, attempt: Attempt, parameters: Form): Promise<Reply> {
   const { audience, console } = deps;
   const code = parameters.get('code');
   if (code === undefined) {
@@ -240,9 +228,7 @@ function startingCookies(
   const prefix = `${attemptCookie(baseUrl, '').name}-`;
   const open = Array.from(cookiesOf(request), ([sent]) => sent).filter((sent) => sent.startsWith(prefix));
   // A browser sends the oldest first (RFC 6265 §5.4).
-  const tooMany = open
-    .slice(0, Math.max(0, open.length - maxAttempts + 1))
-    .map((sent) => sent.slice(prefix.length));
+  const tooMany = open.slice(0, Math.max(0, open.length - maxAttempts + 1)).map((sent) => sent.slice(prefix.length));
   return [
     ...tooMany.map((old) => attemptCookie(baseUrl, old).removal),
     attemptCookie(baseUrl, id).write(secret, lifetime),

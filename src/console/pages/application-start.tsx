@@ -9,13 +9,7 @@ import { applications } from '../reader/reader.tsx';
  * `/apps/:app`, and `/apps/:app/:env`: lead to the flags of the environment, or of the first one. `?flag=` leads to a flag. Messages
  * of webhooks have such links.
  */
-export function ApplicationStart({
-  application,
-  environment,
-}: {
-  application?: string;
-  environment?: string;
-}) {
+export function ApplicationStart({ application, environment }: { application?: string; environment?: string }) {
   const { flag, ...query } = useQuery().query;
   const found = applications.value?.find(({ id }) => id === application);
   if (found === undefined) return <NotFound />;

@@ -74,13 +74,7 @@ export const tabs: readonly Tab[] = [
 
 export const routes: readonly ConsoleRoute[] = [
   ...tabs,
-  {
-    page: '',
-    path: '/',
-    title: 'Home',
-    key: 'h',
-    load: () => import('./home/home.tsx').then(({ Home }) => Home),
-  },
+  { page: '', path: '/', title: 'Home', key: 'h', load: () => import('./home/home.tsx').then(({ Home }) => Home) },
   {
     page: 'apps',
     path: '/apps/:application/:environment?',
@@ -90,10 +84,7 @@ export const routes: readonly ConsoleRoute[] = [
     ...inEnvironment('experiment'),
     load: () => import('./experiments/experiment.tsx').then(({ ExperimentPage }) => ExperimentPage),
   },
-  {
-    ...inEnvironment('flag'),
-    load: () => import('./flag/flag.tsx').then(({ Flag }) => Flag),
-  },
+  { ...inEnvironment('flag'), load: () => import('./flag/flag.tsx').then(({ Flag }) => Flag) },
   {
     page: 'audit',
     path: '/audit',

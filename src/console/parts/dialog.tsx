@@ -67,6 +67,5 @@ export function useDialog(): OpenDialog {
  */
 export function restoreFocus(before: Element | null): void {
   for (const next of [before, document.getElementById('main')])
-    if (document.activeElement === document.body && next instanceof HTMLElement)
-      next.focus({ preventScroll: true });
+    if (document.activeElement === document.body && next instanceof HTMLElement) next.focus({ preventScroll: true });
 }

@@ -91,8 +91,7 @@ export function keySequence(offered: () => readonly Shortcut[]) {
   return (key: string, at: number): Shortcut | undefined => {
     const pair = before !== undefined && at - before.at <= sequenceMs ? `${before.key} ${key}` : undefined;
     // The component that was mounted last takes precedence.
-    const found =
-      offered().findLast(({ keys }) => keys === pair) ?? offered().findLast(({ keys }) => keys === key);
+    const found = offered().findLast(({ keys }) => keys === pair) ?? offered().findLast(({ keys }) => keys === key);
     before = found === undefined ? { key, at } : undefined;
     return found;
   };
@@ -113,7 +112,6 @@ export function startKeys(): void {
 function busy({ target }: Event): boolean {
   if (document.querySelector('dialog[open]') !== null) return true;
   return (
-    target instanceof Element &&
-    target.closest('input, textarea, select, [contenteditable], [role=menu]') !== null
+    target instanceof Element && target.closest('input, textarea, select, [contenteditable], [role=menu]') !== null
   );
 }

@@ -41,10 +41,8 @@ export function SearchDialog({ onClose }: SearchDialogProps) {
   }
   function onKeyDown(event: KeyboardEvent) {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (step !== undefined && entries.length > 0)
-      active.value = (at + step + entries.length) % entries.length;
-    else if (event.key === 'Enter' && entries[at] !== undefined)
-      choose(entries[at], event.ctrlKey || event.metaKey);
+    if (step !== undefined && entries.length > 0) active.value = (at + step + entries.length) % entries.length;
+    else if (event.key === 'Enter' && entries[at] !== undefined) choose(entries[at], event.ctrlKey || event.metaKey);
     else return;
     event.preventDefault();
   }

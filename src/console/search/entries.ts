@@ -38,17 +38,12 @@ export function ranked(entries: readonly Entry[], text: string): Entry[] {
     const rank = rankIn(entry, words);
     return rank === undefined ? [] : [{ entry, name: entry.title, rank }];
   });
-  found.sort(
-    (a, b) => a.rank - b.rank || order.indexOf(a.entry.kind) - order.indexOf(b.entry.kind) || byRank(a, b),
-  );
+  found.sort((a, b) => a.rank - b.rank || order.indexOf(a.entry.kind) - order.indexOf(b.entry.kind) || byRank(a, b));
   return unique(found.map(({ entry }) => entry)).slice(0, mostShown);
 }
 
 /** A text that is found only with the further words comes after those found by their titles. */
-function rankIn(
-  { title, detail = '', words = '', kind }: Entry,
-  wanted: readonly string[],
-): number | undefined {
+function rankIn({ title, detail = '', words = '', kind }: Entry, wanted: readonly string[]): number | undefined {
   if (kind === 'person') return Number.POSITIVE_INFINITY;
   const byTitle = rankOf(title, wanted);
   if (byTitle !== undefined) return byTitle;

@@ -93,18 +93,9 @@ const actions: readonly Entry[] = [
   { kind: 'action', title: 'Invite a user', href: address('settings', 'users') },
   { kind: 'action', title: 'Copy the link of this page', words: 'share url', run: () => void copyLink() },
   ...(Object.keys(themes) as Theme[]).map(
-    (each): Entry => ({
-      kind: 'action',
-      title: `Theme: ${themes[each].toLowerCase()}`,
-      run: () => chooseTheme(each),
-    }),
+    (each): Entry => ({ kind: 'action', title: `Theme: ${themes[each].toLowerCase()}`, run: () => chooseTheme(each) }),
   ),
-  {
-    kind: 'action',
-    title: 'List the shortcuts',
-    words: 'keyboard help',
-    run: () => setTimeout(openShortcuts),
-  },
+  { kind: 'action', title: 'List the shortcuts', words: 'keyboard help', run: () => setTimeout(openShortcuts) },
   { kind: 'action', title: 'Sign out', run: () => void signOut() },
 ];
 
@@ -164,10 +155,7 @@ export function recentEntries(): Entry[] {
 export function remember({ title, detail, href }: Entry): void {
   if (href === undefined) return;
   const others = recentEntries().filter((entry) => entry.href !== href);
-  const all = [
-    { title, detail, href },
-    ...others.map(({ title, detail, href }) => ({ title, detail, href })),
-  ];
+  const all = [{ title, detail, href }, ...others.map(({ title, detail, href }) => ({ title, detail, href }))];
   try {
     localStorage.setItem(storageKey, JSON.stringify(all.slice(0, mostKept)));
   } catch {
@@ -179,12 +167,7 @@ export function remember({ title, detail, href }: Entry): void {
 function isEntry(value: unknown): value is Entry {
   const { title, detail, href } = (value ?? {}) as Partial<Record<string, unknown>>;
   const isText = (each: unknown) => typeof each === 'string';
-  return (
-    isText(title) &&
-    isText(href) &&
-    (href as string).startsWith('/') &&
-    (detail === undefined || isText(detail))
-  );
+  return isText(title) && isText(href) && (href as string).startsWith('/') && (detail === undefined || isText(detail));
 }
 
 const typingMs = 120;

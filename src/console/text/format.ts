@@ -98,11 +98,9 @@ function ranges(short: Intl.DateTimeFormat, long: Intl.DateTimeFormat) {
 function durationsOf(locale: string | undefined, date: (at: Instant) => string) {
   const relatives = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
   const unit = (name: string, count: number) =>
-    new Intl.NumberFormat(locale, {
-      style: 'unit',
-      unit: name,
-      unitDisplay: name === 'day' ? 'long' : 'short',
-    }).format(count);
+    new Intl.NumberFormat(locale, { style: 'unit', unit: name, unitDisplay: name === 'day' ? 'long' : 'short' }).format(
+      count,
+    );
   return {
     /** Relative time up to two weeks: `3 minutes ago`, `now`; then the date. */
     relative(at: Instant, now: number): string {

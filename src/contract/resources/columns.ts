@@ -42,10 +42,7 @@ export const applicationKeyColumns = {
   refused: { label: 'Refused', right: true, of: ({ refused }) => refused.count },
 } as const satisfies ColumnsOf<typeof ApplicationKey>;
 
-export const environmentColumns = {
-  name,
-  createdAt: 'Created',
-} as const satisfies ColumnsOf<typeof Environment>;
+export const environmentColumns = { name, createdAt: 'Created' } as const satisfies ColumnsOf<typeof Environment>;
 
 export const viewColumns = {
   id: 'Id',
@@ -86,21 +83,13 @@ export const metricColumns = {
   declared: 'Declared',
 } as const satisfies ColumnsOf<typeof Metric>;
 
-export const teamColumns = {
-  id: 'Id',
-  name,
-  plan: 'Plan',
-  createdAt: 'Created',
-} as const satisfies ColumnsOf<typeof Team>;
+export const teamColumns = { id: 'Id', name, plan: 'Plan', createdAt: 'Created' } as const satisfies ColumnsOf<
+  typeof Team
+>;
 
 const email = { label: 'E-mail', cut: true } as const;
 
-export const memberColumns = {
-  email,
-  name,
-  role: 'Role',
-  id: 'Id',
-} as const satisfies ColumnsOf<typeof Member>;
+export const memberColumns = { email, name, role: 'Role', id: 'Id' } as const satisfies ColumnsOf<typeof Member>;
 
 export const userColumns = {
   ...memberColumns,
@@ -204,9 +193,7 @@ interface Proof {
 
 /** The factors of a sign-in, as text: `password, totp`, or `provider (Okta)`. */
 export function factorsOf({ factors, provider }: Proof): string | null {
-  const words = factors?.map((factor) =>
-    factor === 'provider' && provider ? `provider (${provider})` : factor,
-  );
+  const words = factors?.map((factor) => (factor === 'provider' && provider ? `provider (${provider})` : factor));
   return words?.join(', ') ?? null;
 }
 

@@ -31,10 +31,7 @@ const apps = resource({
   single: true,
   columns: columns.applicationColumns,
   oneOfAName: true,
-  create: {
-    operand: { name: 'NAME', description: 'Application name' },
-    fields: applicationOptions.create,
-  },
+  create: { operand: { name: 'NAME', description: 'Application name' }, fields: applicationOptions.create },
   update: { fields: applicationOptions.update },
   remove: { loses: 'Its keys and all its counts are deleted too' },
 });
@@ -88,10 +85,7 @@ const views = resource({
   collection: 'views',
   alias: 'name',
   columns: columns.viewColumns,
-  create: {
-    operand: { name: 'NAME', description: 'Name of the view' },
-    fields: viewOptions.create,
-  },
+  create: { operand: { name: 'NAME', description: 'Name of the view' }, fields: viewOptions.create },
   update: { fields: viewOptions.update },
   remove: {},
 });
@@ -115,8 +109,7 @@ const onlyVerdict = flag('verdict VERDICT', 'Only those with this verdict', {
 
 const onlyStale = onlyIf('stale', {
   more: 'silence is the only basis: prefer --verdict safe-to-remove',
-  caveat: (value) =>
-    value === 'true' ? `${silenceOnly}; --verdict safe-to-remove rules that out` : undefined,
+  caveat: (value) => (value === 'true' ? `${silenceOnly}; --verdict safe-to-remove rules that out` : undefined),
 });
 
 const features = resource({
@@ -180,10 +173,7 @@ const metrics = resource({
     put: true,
     fields: metricOptions.create,
   },
-  update: {
-    whole: ['kind', 'unit'],
-    fields: metricOptions.update,
-  },
+  update: { whole: ['kind', 'unit'], fields: metricOptions.update },
   remove: {},
 });
 
@@ -194,10 +184,7 @@ const teams = resource({
   alias: 'name',
   single: true,
   columns: columns.teamColumns,
-  create: {
-    operand: { name: 'NAME', description: 'Team name' },
-    fields: teamOptions.create,
-  },
+  create: { operand: { name: 'NAME', description: 'Team name' }, fields: teamOptions.create },
   update: { fields: teamOptions.update },
   remove: { loses: 'Its API keys and sign-in clients are deleted too' },
 });
@@ -212,11 +199,7 @@ const members = resource({
   columns: columns.memberColumns,
   create: {
     word: 'add',
-    operand: {
-      name: 'USER',
-      description: 'User: id, or e-mail address if you share a team',
-      as: 'userId',
-    },
+    operand: { name: 'USER', description: 'User: id, or e-mail address if you share a team', as: 'userId' },
     put: true,
     fields: memberOptions,
   },
@@ -332,10 +315,7 @@ const experiments = resource({
     experimentFilters.environment,
     flag('state STATE', 'Only those in this state', { values: [...experimentStates] }),
   ],
-  create: {
-    operand: { name: 'NAME', description: 'Name of the experiment' },
-    fields: experimentOptions.create,
-  },
+  create: { operand: { name: 'NAME', description: 'Name of the experiment' }, fields: experimentOptions.create },
   update: { fields: experimentOptions.update },
   remove: { loses: 'Its result is deleted too' },
 });

@@ -4,9 +4,7 @@ import { address, file, path, url, whole } from './kinds.ts';
 const sharedUrl = '--auth-url on the same listener, otherwise the address of its own listener';
 
 export const access = {
-  listen: address('HTTP listener of all hosts without a listener of their own', {
-    default: '127.0.0.1:8080',
-  }),
+  listen: address('HTTP listener of all hosts without a listener of their own', { default: '127.0.0.1:8080' }),
   grpcListen: address(
     'gRPC listener, which also serves the metrics host. With the address of an HTTP listener, both are one port',
     { default: '127.0.0.1:8081' },
@@ -28,9 +26,7 @@ export const access = {
   baseUrl: Type.Optional(url('Public URL of the management API: the audience of the tokens', sharedUrl)),
   metricsUrl: Type.Optional(url('Public URL of the metrics host', sharedUrl)),
   metricsPathPrefix: Type.Optional(
-    path(
-      'Alternative path for telemetry and snippet.js, such as /t, to avoid ad blockers on your own domain',
-    ),
+    path('Alternative path for telemetry and snippet.js, such as /t, to avoid ad blockers on your own domain'),
   ),
   trustedProxies: Type.Optional(
     Type.String({
@@ -46,8 +42,7 @@ export const access = {
   proxyHeader: Type.Enum(['x-forwarded-for', 'forwarded'], {
     group: 'Addresses',
     value: 'NAME',
-    description:
-      'Header with the client address from trusted proxies: x-forwarded-for or forwarded (RFC 7239)',
+    description: 'Header with the client address from trusted proxies: x-forwarded-for or forwarded (RFC 7239)',
     default: 'x-forwarded-for',
     must: 'be x-forwarded-for or forwarded',
   }),

@@ -5,11 +5,7 @@ export const limits = {
   rate: whole(
     'Admission',
     'Maximum packets a second of an application (0: unlimited). A body counts as one packet per 4 KiB, rounded up',
-    {
-      minimum: 0,
-      maximum: 1_000_000_000,
-      default: 10_000,
-    },
+    { minimum: 0, maximum: 1_000_000_000, default: 10_000 },
   ),
   burst: Type.Optional(
     whole('Admission', 'Maximum burst of an application: packets at once, counted in the same way', {
@@ -28,15 +24,11 @@ export const limits = {
     maximum: 1_073_741_824,
     default: 4_194_304,
   }),
-  apiRate: whole(
-    'Admission',
-    'Maximum API requests a second of a client with all of its tokens (0: unlimited)',
-    {
-      minimum: 0,
-      maximum: 1_000_000,
-      default: 100,
-    },
-  ),
+  apiRate: whole('Admission', 'Maximum API requests a second of a client with all of its tokens (0: unlimited)', {
+    minimum: 0,
+    maximum: 1_000_000,
+    default: 100,
+  }),
   tokenRate: whole('Admission', 'Maximum token requests a second of a client (0: unlimited)', {
     minimum: 0,
     maximum: 1_000_000,
@@ -80,24 +72,16 @@ export const limits = {
     minimum: 0,
     default: 67_108_864,
   }),
-  queueHighAge: whole(
-    'Admission',
-    'Age of the oldest waiting packet, in ms, from which packets are refused with 503',
-    {
-      value: 'MS',
-      minimum: 1,
-      default: 5_000,
-    },
-  ),
-  queueLowAge: whole(
-    'Admission',
-    'Age of the oldest waiting packet, in ms, below which packets are accepted again',
-    {
-      value: 'MS',
-      minimum: 0,
-      default: 1_000,
-    },
-  ),
+  queueHighAge: whole('Admission', 'Age of the oldest waiting packet, in ms, from which packets are refused with 503', {
+    value: 'MS',
+    minimum: 1,
+    default: 5_000,
+  }),
+  queueLowAge: whole('Admission', 'Age of the oldest waiting packet, in ms, below which packets are accepted again', {
+    value: 'MS',
+    minimum: 0,
+    default: 1_000,
+  }),
   maxFeatures: whole('Limits', 'Maximum features per environment; further ones are counted as __other__', {
     minimum: 1,
     maximum: 10_000,
@@ -132,16 +116,12 @@ export const limits = {
     maximum: 315_360_000,
     default: 2_592_000,
   }),
-  rotationGrace: whole(
-    'Identities',
-    'Seconds for which an instance id remains valid after another one was minted',
-    {
-      value: 'SECONDS',
-      minimum: 0,
-      maximum: 315_360_000,
-      default: 3_600,
-    },
-  ),
+  rotationGrace: whole('Identities', 'Seconds for which an instance id remains valid after another one was minted', {
+    value: 'SECONDS',
+    minimum: 0,
+    maximum: 315_360_000,
+    default: 3_600,
+  }),
   maxIdentities: whole('Identities', 'Maximum identities per environment with retained exposures', {
     minimum: 0,
     maximum: 100_000_000,
@@ -153,16 +133,12 @@ export const limits = {
     maximum: 3_650,
     default: 30,
   }),
-  keepMinutes: whole(
-    'Retention',
-    'Retention of minute buckets in hours; then they are rolled up into hours',
-    {
-      value: 'HOURS',
-      minimum: 1,
-      maximum: 8_760,
-      default: 48,
-    },
-  ),
+  keepMinutes: whole('Retention', 'Retention of minute buckets in hours; then they are rolled up into hours', {
+    value: 'HOURS',
+    minimum: 1,
+    maximum: 8_760,
+    default: 48,
+  }),
   keepHours: whole('Retention', 'Retention of hour buckets in days; then they are rolled up into days', {
     value: 'DAYS',
     minimum: 1,
@@ -182,12 +158,8 @@ export const limits = {
     default: 400,
   }),
   auditExport: Type.Optional(
-    file(
-      'Retention',
-      'Directory for copies of the audit log, one file a day, before --keep-audit removes it',
-      {
-        value: 'DIR',
-      },
-    ),
+    file('Retention', 'Directory for copies of the audit log, one file a day, before --keep-audit removes it', {
+      value: 'DIR',
+    }),
   ),
 };

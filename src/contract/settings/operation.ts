@@ -10,10 +10,7 @@ export const operation = {
     must: 'be true or false',
   }),
   otlpEndpoint: Type.Optional({
-    ...url(
-      'URL of the collector for usage and traces (OTLP over HTTP), without /v1/metrics',
-      'nothing is sent',
-    ),
+    ...url('URL of the collector for usage and traces (OTLP over HTTP), without /v1/metrics', 'nothing is sent'),
     group: 'OpenTelemetry',
   }),
   otlpHeadersFile: Type.Optional(
@@ -25,10 +22,7 @@ export const operation = {
     maximum: 86_400,
     default: 60,
   }),
-  otlpTraceOneIn: whole('OpenTelemetry', 'Trace one in N requests (0: none)', {
-    minimum: 0,
-    default: 100,
-  }),
+  otlpTraceOneIn: whole('OpenTelemetry', 'Trace one in N requests (0: none)', { minimum: 0, default: 100 }),
   backupEvery: Type.Optional(
     Type.String({
       group: 'Backup',
@@ -78,9 +72,7 @@ export const operation = {
       defaultText: 'the environment: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY',
     }),
   ),
-  config: Type.Optional(
-    file('Running', 'JSON file with these settings, under their names in camelCase or as flags'),
-  ),
+  config: Type.Optional(file('Running', 'JSON file with these settings, under their names in camelCase or as flags')),
   shutdownGrace: whole('Running', 'Maximum seconds for finishing accepted work after SIGTERM or SIGINT', {
     value: 'SECONDS',
     minimum: 0,

@@ -44,13 +44,9 @@ export const store = {
     file('Several machines', 'File with the URL of --postgres, and nothing else', { formerly: 'engineFile' }),
   ),
   postgresKeyFile: Type.Optional(
-    file(
-      'Several machines',
-      'File with the key that encrypts signing keys in PostgreSQL; the same on each node',
-      {
-        formerly: 'engineKeyFile',
-      },
-    ),
+    file('Several machines', 'File with the key that encrypts signing keys in PostgreSQL; the same on each node', {
+      formerly: 'engineKeyFile',
+    }),
   ),
   nodeName: Type.Optional(
     Type.String({
@@ -65,9 +61,6 @@ export const store = {
   spoolMax: bytes(
     'Several machines',
     'Maximum spool size while PostgreSQL is unreachable; then packets are refused with 503',
-    {
-      minimum: 1_048_576,
-      default: 4_294_967_296,
-    },
+    { minimum: 1_048_576, default: 4_294_967_296 },
   ),
 };

@@ -35,10 +35,7 @@ const fields = {
   role,
   scopes,
   applications: orNull(
-    listOf(
-      Type.String(),
-      'Ids of the applications that it is bound to; `null` if it may reach the whole team.',
-    ),
+    listOf(Type.String(), 'Ids of the applications that it is bound to; `null` if it may reach the whole team.'),
   ),
   teamId: text('Id of the team that owns it.'),
   credential: oneOf(['secret', 'public-keys', 'trust'], 'What it authenticates by.'),
@@ -128,11 +125,10 @@ const settingOptions = {
     more: 'default: never; an empty value removes it',
   }),
   publicKeys: publicKeyOption,
-  trust: option(
-    'trust-file FILE',
-    'File with a trust in workload tokens as JSON, used in place of a secret',
-    { file: true, as: 'jsonFile' },
-  ),
+  trust: option('trust-file FILE', 'File with a trust in workload tokens as JSON, used in place of a secret', {
+    file: true,
+    as: 'jsonFile',
+  }),
 };
 
 export const apiKeyOptions = {

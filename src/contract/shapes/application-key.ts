@@ -1,17 +1,5 @@
 import Type, { type Static } from 'typebox';
-import {
-  bodyShape,
-  count,
-  exampleIds,
-  exampleTime,
-  listOf,
-  name,
-  oneOf,
-  orNull,
-  shape,
-  text,
-  time,
-} from './fields.ts';
+import { bodyShape, count, exampleIds, exampleTime, listOf, name, oneOf, orNull, shape, text, time } from './fields.ts';
 
 export const type = Type.Union([Type.Literal('Frontend'), Type.Literal('Mobile'), Type.Literal('Backend')], {
   description: 'Frontend and Mobile keys are for browsers and apps, and are public. A Backend key is secret.',
@@ -21,9 +9,7 @@ export const type = Type.Union([Type.Literal('Frontend'), Type.Literal('Mobile')
 export const replacement =
   'create a new token in Unleash, adopt it with `flagmeter keys adopt`, and then delete this key';
 
-const nameOfKey = name(
-  'Name. The default is the type of the key; of an adopted token, `Adopted` and the type.',
-);
+const nameOfKey = name('Name. The default is the type of the key; of an adopted token, `Adopted` and the type.');
 
 export const Warning = Type.Object({
   code: oneOf(['leaked', 'weak'], 'The problem. An adopted Backend token is `weak` if it looks guessable.'),
@@ -54,14 +40,10 @@ export const ApplicationKey = shape(
     type,
     name: nameOfKey,
     prefix: text('The first characters of the key, to recognise it by.'),
-    key: Type.Optional(
-      text('The key. Absent from a Backend key and an adopted token, which cannot be read again.'),
-    ),
+    key: Type.Optional(text('The key. Absent from a Backend key and an adopted token, which cannot be read again.')),
     environment: Type.Optional(text('Environment that an adopted token stands for.')),
     createdAt: time('Creation time.'),
-    expiresAt: orNull(
-      time('Time from which the key is refused, because it was rotated; `null` if it was not.'),
-    ),
+    expiresAt: orNull(time('Time from which the key is refused, because it was rotated; `null` if it was not.')),
     lastUsedAt: orNull(time('Time of the last use, to about a minute; `null` if it was never used.')),
     refused: Refused,
     warnings: listOf(Warning, 'Problems of the key.'),
@@ -94,13 +76,7 @@ export const ApplicationKeyShownOnce = shape(
       time('Time until which the previous key is accepted as well; only after a rotation.'),
     ),
   },
-  {
-    id: exampleIds.key,
-    type: 'Backend',
-    name: 'Server',
-    key: `fm_be_${'0'.repeat(40)}`,
-    createdAt: exampleTime,
-  },
+  { id: exampleIds.key, type: 'Backend', name: 'Server', key: `fm_be_${'0'.repeat(40)}`, createdAt: exampleTime },
 );
 export type ApplicationKeyShownOnce = Static<typeof ApplicationKeyShownOnce>;
 

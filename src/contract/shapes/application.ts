@@ -17,10 +17,7 @@ import { fieldsOf, newName, flag as option, teamFlag } from './option.ts';
 
 export const Environment = shape(
   'Environment',
-  {
-    name: text('Name, as sent in packets and reports.'),
-    createdAt: time('Creation time.'),
-  },
+  { name: text('Name, as sent in packets and reports.'), createdAt: time('Creation time.') },
   { name: 'Production', createdAt: exampleTime },
 );
 export type Environment = Static<typeof Environment>;
@@ -42,8 +39,7 @@ const settings = {
       'Maximum packets and reports a second, up to the rate of the service. `null` and 0 stand for the rate of the service.',
   }),
   burst: Type.Union([Type.Null(), Type.Integer(limit)], {
-    description:
-      'Maximum packets and reports at once, up to the burst of the service; `null` is twice the rate.',
+    description: 'Maximum packets and reports at once, up to the burst of the service; `null` is twice the rate.',
   }),
 };
 
@@ -76,13 +72,7 @@ export const Application = shape(
 export type Application = Static<typeof Application>;
 
 /** Settings that are stored and shown as they are sent. */
-export const plainApplicationSettings = [
-  'name',
-  'allowedOrigins',
-  'acceptClientIdentities',
-  'rate',
-  'burst',
-] as const;
+export const plainApplicationSettings = ['name', 'allowedOrigins', 'acceptClientIdentities', 'rate', 'burst'] as const;
 export type PlainApplicationSettings = Stored<Application, typeof plainApplicationSettings>;
 
 export const plainApplicationDefaults = {
@@ -98,10 +88,7 @@ export const NewApplication = bodyShape(
     name: name(),
     teamId: Type.Optional(text('The default is your primary team.')),
     environments: Type.Optional(
-      listOf(
-        name(),
-        'Names of the initial environments. The default is Production, Staging and Development.',
-      ),
+      listOf(name(), 'Names of the initial environments. The default is Production, Staging and Development.'),
     ),
     ...optionalSettings,
   },
@@ -123,10 +110,7 @@ const settingOptions = {
     option('origin ORIGIN', 'Origin whose pages may send packets; repeatable'),
     option('any-origin', 'Accept packets from pages of any origin', { excludes: ['origin'], as: 'none' }),
   ],
-  acceptClientIdentities: option(
-    'accept-identities true|false',
-    'Attribute packets to identities that clients assert',
-  ),
+  acceptClientIdentities: option('accept-identities true|false', 'Attribute packets to identities that clients assert'),
   rate: option('rate N', "Packets and reports per second; default or 0: the server's rate"),
   burst: option('burst N', 'Packets and reports at once; default: twice the rate'),
 } as const;
@@ -149,9 +133,7 @@ export const OriginCheck = shape(
     origin: text('The origin in question.'),
     allowed: flag('Whether packets from its pages are accepted.'),
     by: orNull(
-      text(
-        'The first pattern of `allowedOrigins` that allows it; `null` if none does, or if the list is empty.',
-      ),
+      text('The first pattern of `allowedOrigins` that allows it; `null` if none does, or if the list is empty.'),
     ),
     why: text('The reason, for people.'),
   },

@@ -24,10 +24,7 @@ export const AuditEntry = shape(
       name: text('Name of the target at that time.'),
     }),
     factors: Type.Optional(
-      listOf(
-        oneOf(factors, 'A factor.'),
-        'Factors that proved a sign-in, or failed to; absent from other entries.',
-      ),
+      listOf(oneOf(factors, 'A factor.'), 'Factors that proved a sign-in, or failed to; absent from other entries.'),
     ),
     provider: Type.Optional(text('Name of the identity provider of a sign-in, if it came from one.')),
     reason: Type.Optional(
@@ -36,15 +33,10 @@ export const AuditEntry = shape(
       ),
     ),
     applicationId: Type.Optional(
-      text(
-        'Id of the application that the target belongs to. Entries of earlier versions lack that of keys.',
-      ),
+      text('Id of the application that the target belongs to. Entries of earlier versions lack that of keys.'),
     ),
     changes: Type.Optional(
-      listOf(
-        ChangedField,
-        'The changed settings. Absent if none are recorded, as in entries of earlier versions.',
-      ),
+      listOf(ChangedField, 'The changed settings. Absent if none are recorded, as in entries of earlier versions.'),
     ),
   },
   {

@@ -5,10 +5,7 @@ import { exampleOwned, owned } from './owner.ts';
 import { Reason, verdictKind } from './verdict.ts';
 
 const PullRequest = Type.Object(
-  {
-    title: text('Title, one line.'),
-    body: text('Text in Markdown. Names and reasons of others are escaped.'),
-  },
+  { title: text('Title, one line.'), body: text('Text in Markdown. Names and reasons of others are escaped.') },
   { description: 'Text for a pull request that removes the features from the code.' },
 );
 export type PullRequest = Static<typeof PullRequest>;
@@ -39,10 +36,7 @@ const Blocked = Type.Object({
   why: Type.Object(Reason.properties, { description: 'Why it cannot go yet.' }),
 });
 
-const examplePullRequest = {
-  title: 'Remove the flag old-banner',
-  body: 'Removes the flag `old-banner`.\n',
-};
+const examplePullRequest = { title: 'Remove the flag old-banner', body: 'Removes the flag `old-banner`.\n' };
 
 const exampleReason = {
   code: 'not_named',

@@ -1,16 +1,5 @@
 import Type, { type Static } from 'typebox';
-import {
-  bodyShape,
-  count,
-  exampleTime,
-  listOf,
-  name,
-  orNull,
-  printable,
-  shape,
-  text,
-  time,
-} from './fields.ts';
+import { bodyShape, count, exampleTime, listOf, name, orNull, printable, shape, text, time } from './fields.ts';
 
 /** Bounds of the scan of one repository. */
 export const maxScans = 20;
@@ -45,10 +34,7 @@ export const NewCodeScan = bodyShape(
               {
                 path,
                 line,
-                owners: Type.Array(bounded(100), {
-                  maxItems: 8,
-                  description: 'Owners of the file by CODEOWNERS.',
-                }),
+                owners: Type.Array(bounded(100), { maxItems: 8, description: 'Owners of the file by CODEOWNERS.' }),
               },
               { additionalProperties: false },
             ),
@@ -68,11 +54,7 @@ export const NewCodeScan = bodyShape(
     link: 'https://git.shop.example/shop/web/blob/{revision}/{path}#L{line}',
     files: 812,
     features: [
-      {
-        name: 'checkout',
-        count: 1,
-        references: [{ path: 'src/cart.ts', line: 12, owners: ['@shop/checkout'] }],
-      },
+      { name: 'checkout', count: 1, references: [{ path: 'src/cart.ts', line: 12, owners: ['@shop/checkout'] }] },
     ],
   },
 );

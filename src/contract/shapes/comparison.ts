@@ -5,17 +5,11 @@ const share = (description: string) => Type.Number({ minimum: 0, maximum: 1, des
 const probability = share;
 
 const byVariant = (values: TSchema, description: string) =>
-  Type.Unsafe<Readonly<Record<string, number>>>({
-    type: 'object',
-    additionalProperties: values,
-    description,
-  });
+  Type.Unsafe<Readonly<Record<string, number>>>({ type: 'object', additionalProperties: values, description });
 
 const Difference = Type.Object({
   estimate: number('Mean of the daily differences between the rate and that of the base.'),
-  interval: interval(
-    'Confidence interval of the difference. All intervals hold simultaneously with 95 % confidence.',
-  ),
+  interval: interval('Confidence interval of the difference. All intervals hold simultaneously with 95 % confidence.'),
   days: count('Number of days that the difference covers: those of the whole comparison.'),
   p: probability('p-value: the probability of a difference this large if there is none.'),
   pAdjusted: probability('p-value adjusted for the number of variants (Holm).'),
@@ -60,9 +54,7 @@ export const Comparison = shape(
     feature: text('Name of the feature.'),
     from: orNull(day('First compared UTC day; `null` if no day of the range is over.')),
     to: orNull(day('Last compared UTC day, inclusive.')),
-    days: count(
-      'Number of compared days: all figures cover the days on which every comparable variant was given.',
-    ),
+    days: count('Number of compared days: all figures cover the days on which every comparable variant was given.'),
     event: oneOf(['used', 'viewed'], 'The event that a check may lead to.'),
     base: orNull(text('Variant that the others are compared with; `null` if none was given.')),
     variants: listOf(ComparedVariant, 'Variants that were given, by number of users.'),
@@ -71,10 +63,7 @@ export const Comparison = shape(
       '`difference`: at least one variant differs significantly from the base. `no_clear_difference`: none does. `not_enough`: there is too little data.',
     ),
     why: text('The outcome in a sentence, with the size of the difference or the missing data.'),
-    sampleRatio: orNull(
-      SampleRatio,
-      'Check of the split; `null` if no split is declared, or there are too few users.',
-    ),
+    sampleRatio: orNull(SampleRatio, 'Check of the split; `null` if no split is declared, or there are too few users.'),
     severalVariants: orNull(
       SeveralVariants,
       'Users who were given several variants; `null` without users, or with a single variant.',
@@ -110,12 +99,7 @@ export const Comparison = shape(
     ],
     outcome: 'difference',
     why: 'With on, 25.0 % of checks led to a use, which is 5.0 percentage points more than with off (2.6 to 7.4, p = 0.001).',
-    sampleRatio: {
-      expected: { off: 0.5, on: 0.5 },
-      observed: { off: 0.501, on: 0.499 },
-      p: 0.86,
-      mismatch: false,
-    },
+    sampleRatio: { expected: { off: 0.5, on: 0.5 }, observed: { off: 0.501, on: 0.499 }, p: 0.86, mismatch: false },
     severalVariants: { share: 0.004, warn: false },
   },
 );

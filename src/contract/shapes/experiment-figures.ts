@@ -3,9 +3,7 @@ import { count, day, exampleOf, interval, listOf, number, oneOf, orNull, shape, 
 
 const Difference = Type.Object({
   estimate: number('How much higher the value per check is than that of the base.'),
-  interval: interval(
-    'Confidence interval. All intervals of a metric hold together with a probability of 95 %.',
-  ),
+  interval: interval('Confidence interval. All intervals of a metric hold together with a probability of 95 %.'),
 });
 
 const MeasuredVariant = Type.Object({
@@ -30,14 +28,7 @@ const GuardrailResult = Type.Object({
   variants: listOf(MeasuredVariant, 'The variants, the base first.'),
 });
 
-const experimentOutcomes = [
-  'better',
-  'worse',
-  'inconclusive',
-  'not_enough',
-  'untrustworthy',
-  'open',
-] as const;
+const experimentOutcomes = ['better', 'worse', 'inconclusive', 'not_enough', 'untrustworthy', 'open'] as const;
 
 /** The figures of an experiment: frozen when the plan is met. */
 export const ExperimentFigures = shape(

@@ -25,12 +25,9 @@ import { exampleOwned, Owner } from './owner.ts';
 export const experimentStates = ['running', 'planned', 'finished', 'stopped'] as const;
 export type ExperimentState = (typeof experimentStates)[number];
 
-const line = (most: number, description: string) =>
-  Type.String({ pattern: `^${printable}{1,${most}}$`, description });
+const line = (most: number, description: string) => Type.String({ pattern: `^${printable}{1,${most}}$`, description });
 
-const direction = Type.Union([Type.Literal('up'), Type.Literal('down')], {
-  description: 'The better direction.',
-});
+const direction = Type.Union([Type.Literal('up'), Type.Literal('down')], { description: 'The better direction.' });
 
 const metric = name('`used`, `viewed`, or the name of a declared counter that reports carry by variant.');
 
@@ -111,10 +108,7 @@ export type NewExperiment = Static<typeof NewExperiment>;
 
 export const ExperimentPatch = bodyShape(
   'ExperimentPatch',
-  {
-    ...optional(plan),
-    stop: Type.Optional(line(500, 'Stops a running experiment, for this reason.')),
-  },
+  { ...optional(plan), stop: Type.Optional(line(500, 'Stops a running experiment, for this reason.')) },
   { name: 'One page for everyone' },
 );
 export type ExperimentPatch = Static<typeof ExperimentPatch>;
@@ -204,15 +198,7 @@ export const Experiment = shape(
 export type Experiment = Static<typeof Experiment>;
 
 /** Settings that are stored and shown as they are sent. */
-export const plainPlanSettings = [
-  'name',
-  'hypothesis',
-  'base',
-  'users',
-  'metric',
-  'direction',
-  'guardrails',
-] as const;
+export const plainPlanSettings = ['name', 'hypothesis', 'base', 'users', 'metric', 'direction', 'guardrails'] as const;
 export type PlainPlanSettings = Stored<Experiment, typeof plainPlanSettings>;
 
 export const plainPlanDefaults = {

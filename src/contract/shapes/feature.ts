@@ -64,17 +64,14 @@ const RolloutStep = Type.Object(
 );
 export type RolloutStep = Static<typeof RolloutStep>;
 
-const rollout = Type.Union(
-  [Type.Null(), Type.Array(RolloutStep, { minItems: 1, maxItems: maxRolloutSteps })],
-  {
-    description:
-      'Planned steps of a rollout, by time. From its time on, the split of a step replaces `split`. `null` if there is no plan.',
-    example: [
-      { at: '2026-02-02T08:00:00.000Z', split: { on: 10, off: 90 } },
-      { at: '2026-02-09T08:00:00.000Z', split: { on: 1 } },
-    ],
-  },
-);
+const rollout = Type.Union([Type.Null(), Type.Array(RolloutStep, { minItems: 1, maxItems: maxRolloutSteps })], {
+  description:
+    'Planned steps of a rollout, by time. From its time on, the split of a step replaces `split`. `null` if there is no plan.',
+  example: [
+    { at: '2026-02-02T08:00:00.000Z', split: { on: 10, off: 90 } },
+    { at: '2026-02-09T08:00:00.000Z', split: { on: 1 } },
+  ],
+});
 
 const noteText = `^${printable}{1,500}$`;
 
@@ -103,9 +100,7 @@ export const NewNote = bodyShape(
   'NewNote',
   {
     text: Type.String({ pattern: noteText, description: 'Text.' }),
-    at: Type.Optional(
-      Type.String({ description: 'Time that the note is about. The default is now.', ...Time }),
-    ),
+    at: Type.Optional(Type.String({ description: 'Time that the note is about. The default is now.', ...Time })),
     environment: Type.Optional(name('Environment that the note is about. The default is all.')),
   },
   { text: 'Rollout to half of the users', environment: 'Production' },
@@ -172,11 +167,7 @@ export const plainFeatureSettings = ['description', 'archived', 'permanent'] as 
 export type PlainFeatureSettings = Stored<Feature, typeof plainFeatureSettings>;
 
 /** The settings of a feature without a declaration. */
-export const plainFeatureDefaults: PlainFeatureSettings = {
-  description: null,
-  archived: false,
-  permanent: false,
-};
+export const plainFeatureDefaults: PlainFeatureSettings = { description: null, archived: false, permanent: false };
 
 const VariantSight = Type.Object({ variant: text('Name of the variant.'), ...sight });
 
@@ -194,9 +185,7 @@ export const FeatureDetail = shape(
     code: listOf(FeatureCode, 'Its places in the code, by repository: the last scan of each.'),
     notes: listOf(Note, 'Notes of the team, by time.'),
     environments: listOf(EnvironmentSight, 'Environments in which it was seen.'),
-    nearest: orNull(
-      text('For an undeclared feature: the declared feature with the most similar name, if any.'),
-    ),
+    nearest: orNull(text('For an undeclared feature: the declared feature with the most similar name, if any.')),
   },
   {
     ...example,
@@ -223,10 +212,7 @@ export const NewFeature = bodyShape(
 
 export const FeaturePatch = bodyShape(
   'FeaturePatch',
-  {
-    ...optional({ description, archived, permanent, snoozedUntil, split, rollout }),
-    ...givenOwned,
-  },
+  { ...optional({ description, archived, permanent, snoozedUntil, split, rollout }), ...givenOwned },
   { archived: true },
 );
 export type FeaturePatch = Static<typeof FeaturePatch>;

@@ -39,18 +39,14 @@ export const day = (description: string) => Type.String({ format: 'date', descri
 
 /** Two numbers, the lower first. */
 export const interval = (description: string) =>
-  Type.Unsafe<[low: number, high: number]>({
-    ...Type.Array(Type.Number(), { minItems: 2, maxItems: 2 }),
-    description,
-  });
+  Type.Unsafe<[low: number, high: number]>({ ...Type.Array(Type.Number(), { minItems: 2, maxItems: 2 }), description });
 
 /** The fields of a change, which may all be missing. */
 export const optional = <Properties extends TProperties>(properties: Properties) =>
   Type.Partial(Type.Object(properties)).properties;
 
 /** The example of a shape. */
-export const exampleOf = <Schema extends TSchema>(schema: Schema) =>
-  (schema as Documented).example as Static<Schema>;
+export const exampleOf = <Schema extends TSchema>(schema: Schema) => (schema as Documented).example as Static<Schema>;
 
 /** A name that `isName` accepts. */
 export function name(description?: string) {
@@ -118,9 +114,7 @@ export const exampleIds = {
 export type Shown<T> = { readonly [Key in keyof T]: Shown<T[Key]> };
 
 /** Some fields of a resource, as a record stores them. */
-export type Stored<Resource, Names extends readonly (keyof Resource)[]> = Shown<
-  Pick<Resource, Names[number]>
->;
+export type Stored<Resource, Names extends readonly (keyof Resource)[]> = Shown<Pick<Resource, Names[number]>>;
 
 /** The named fields of a record. */
 export function pick<Row, const Names extends readonly (keyof Row)[]>(

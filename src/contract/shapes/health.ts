@@ -9,9 +9,7 @@ const meanings = healthKinds.map((kind) => `\`${kind}\`: ${healthRules[kind].whe
 const HealthSubject = Type.Object({
   type: oneOf(['key', 'sender', 'environment', 'feature', 'experiment', 'apiKey'], 'Kind of the subject.'),
   id: orNull(
-    text(
-      'Id of the key, experiment or API key, or the name of the feature or environment; `null` for a sender.',
-    ),
+    text('Id of the key, experiment or API key, or the name of the feature or environment; `null` for a sender.'),
   ),
   name: text('Its name.'),
 });
@@ -22,9 +20,7 @@ export const itemFields = {
   severity: oneOf(severities, 'Severity.'),
   count: count('Number of subjects.'),
   text: text('The finding in a few words.'),
-  environment: orNull(
-    text('The environment that the link leads to; `null` if it belongs to no environment.'),
-  ),
+  environment: orNull(text('The environment that the link leads to; `null` if it belongs to no environment.')),
   subjects: listOf(HealthSubject, `What it is about, at most ${maxSubjects} of them.`),
   link: text('Path and query of the page of the console where one acts, below its base URL.'),
 };

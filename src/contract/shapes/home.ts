@@ -1,18 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { severities } from '../health.ts';
-import {
-  count,
-  exampleIds,
-  exampleTime,
-  flag,
-  listOf,
-  number,
-  oneOf,
-  orNull,
-  shape,
-  text,
-  time,
-} from './fields.ts';
+import { count, exampleIds, exampleTime, flag, listOf, number, oneOf, orNull, shape, text, time } from './fields.ts';
 import { exampleItem, itemFields } from './health.ts';
 
 const application = { id: exampleIds.application, name: 'shop' };
@@ -36,9 +24,7 @@ const HomeApplication = Type.Object({
     [...severities, 'ok', 'unknown'],
     'The severity of the most severe finding; `unknown` until its flags are judged.',
   ),
-  accepted: count(
-    'Accepted packets and reports in the last 24 hours, of which the current one is incomplete.',
-  ),
+  accepted: count('Accepted packets and reports in the last 24 hours, of which the current one is incomplete.'),
   refused: count('Refused packets and reports in the same hours.'),
   hourly: Type.Object({
     start: Type.Integer({ minimum: 0, description: 'Start of the first hour, Unix seconds.' }),

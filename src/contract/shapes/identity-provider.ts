@@ -107,12 +107,7 @@ const { name: aName, issuer, clientId, ...others } = settings;
 export const NewIdentityProvider = bodyShape(
   'NewIdentityProvider',
   { name: aName, issuer, clientId, ...optional({ clientSecret, ...others }) },
-  {
-    name: 'Example Login',
-    issuer: 'https://login.example.com',
-    clientId: 'flagmeter',
-    clientSecret: 'secret',
-  },
+  { name: 'Example Login', issuer: 'https://login.example.com', clientId: 'flagmeter', clientSecret: 'secret' },
 );
 export type NewIdentityProvider = Static<typeof NewIdentityProvider>;
 
@@ -131,9 +126,7 @@ const settingOptions = {
     'File with the client secret on its first line; - is standard input',
     { file: true, as: 'secretFile', more: 'default: a public client' },
   ),
-  scopes: option('scope SCOPE', 'Requested scope; repeatable', {
-    more: 'default: openid, email and profile',
-  }),
+  scopes: option('scope SCOPE', 'Requested scope; repeatable', { more: 'default: openid, email and profile' }),
   linkByEmail: option('link-by-email true|false', 'Link users by verified e-mail address'),
   createUsers: option('create-users true|false', 'Create users at their first sign-in'),
   defaultTeam: option('default-team ID', 'Id of the team of created users; empty for none'),
@@ -212,8 +205,6 @@ export const LinkedIdentities = Type.Object(
     items: listOf(LinkedIdentity),
     linkable: flag('Whether the user can link another account, at `/connect/identities` of the auth host.'),
   },
-  {
-    example: { items: [exampleOf(LinkedIdentity)], linkable: false },
-  },
+  { example: { items: [exampleOf(LinkedIdentity)], linkable: false } },
 );
 export type LinkedIdentities = Static<typeof LinkedIdentities>;

@@ -20,8 +20,7 @@ export const ImportPart = bodyShape(
     part: Type.Integer({
       minimum: 0,
       maximum: 2 ** 31 - 1,
-      description:
-        'Number of the part in the file, from 0. The same number must always have the same content.',
+      description: 'Number of the part in the file, from 0. The same number must always have the same content.',
     }),
     dryRun: Type.Optional(flag('Only check the part. Nothing is counted.')),
     variants: Type.Array(Type.Array(Type.String(), { minItems: 2, maxItems: 2 }), {
@@ -66,9 +65,7 @@ export const ImportedPart = shape(
   'ImportedPart',
   {
     counted: flag('Whether the part is counted now. Otherwise it was counted before.'),
-    outside: count(
-      'Counts and measurements that were omitted: older than the retention of days, or in the future.',
-    ),
+    outside: count('Counts and measurements that were omitted: older than the retention of days, or in the future.'),
     folded: count('Variants that were counted as `__other__`, because they are over a limit.'),
     dropped: count('Counts that were omitted because the name of their feature or variant is invalid.'),
   },

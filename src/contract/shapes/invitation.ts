@@ -27,10 +27,7 @@ export const newInvitation = {
 
 export const InvitationShownOnce = shape(
   'InvitationShownOnce',
-  {
-    ...fields,
-    url: text('The link for the user, valid once. It is not shown again. The secret is in the fragment.'),
-  },
+  { ...fields, url: text('The link for the user, valid once. It is not shown again. The secret is in the fragment.') },
   newInvitation,
 );
 export type InvitationShownOnce = Static<typeof InvitationShownOnce>;
@@ -48,7 +45,5 @@ export const NewResetLink = bodyShape(
 );
 
 export const resetLinkOptions = fieldsOf(NewResetLink, {
-  endSessions: option('end-sessions', 'End all sessions and the password now, for example after a leak', {
-    as: 'set',
-  }),
+  endSessions: option('end-sessions', 'End all sessions and the password now, for example after a leak', { as: 'set' }),
 });

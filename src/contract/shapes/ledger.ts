@@ -107,9 +107,7 @@ const UnattributedRefusal = shape(
     route: oneOf(routeNames, 'Kind of the request.'),
     transport: oneOf(transportNames, 'Transport.'),
     code: text('Code of the refusal, as in `docs/errors.md`.'),
-    keyPrefix: orNull(
-      text('First characters of the sent key; `null` if they are not those of a key of this service.'),
-    ),
+    keyPrefix: orNull(text('First characters of the sent key; `null` if they are not those of a key of this service.')),
     origin: orNull(text('`Origin` header.')),
     userAgent: orNull(text('`User-Agent` header.')),
     environment: orNull(text('Environment in the request.')),

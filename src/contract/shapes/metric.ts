@@ -12,9 +12,7 @@ export const Metric = shape(
     name: text('Name.'),
     kind,
     unit: Type.Optional(text('Unit, if declared.')),
-    declared: flag(
-      'Whether the team has declared it. Otherwise it was only seen, and is treated as a counter.',
-    ),
+    declared: flag('Whether the team has declared it. Otherwise it was only seen, and is treated as a counter.'),
   },
   { name: 'cart-value', kind: 'gauge', unit: 'EUR', declared: true },
 );
@@ -42,10 +40,5 @@ export const metricOptions = {
     name: null,
     declared: null,
   }),
-  update: fieldsOf(Type.Partial(MetricDeclaration), {
-    kind: kindOption,
-    unit: unitOption,
-    name: null,
-    declared: null,
-  }),
+  update: fieldsOf(Type.Partial(MetricDeclaration), { kind: kindOption, unit: unitOption, name: null, declared: null }),
 };

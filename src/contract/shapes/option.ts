@@ -65,11 +65,7 @@ export interface Operand {
 }
 
 /** A flag. @param usage name and placeholder of the value: `name NAME`; a name alone is a switch */
-export function flag<More extends Partial<Field>>(
-  usage: string,
-  description: string,
-  more?: More,
-): Field & More {
+export function flag<More extends Partial<Field>>(usage: string, description: string, more?: More): Field & More {
   const [name = '', value] = usage.split(' ');
   return { name, ...(value && { value }), description, ...more } as Field & More;
 }
@@ -88,10 +84,7 @@ export function rangeFlags(usual: string): readonly [Field, Field] {
   ];
 }
 
-export const teamFlag = flag('team TEAM', 'Team: id or name', {
-  more: 'default: your primary team',
-  as: 'teamId',
-});
+export const teamFlag = flag('team TEAM', 'Team: id or name', { more: 'default: your primary team', as: 'teamId' });
 
 export const newName = flag('name NAME', 'New name');
 
@@ -108,12 +101,14 @@ export function fieldsOf<Body extends TObject>(body: Body, flags: FlagsOf<Body>)
   const required: readonly string[] = body.required ?? [];
   return Object.entries<Field | readonly Field[] | null>(flags).flatMap(([name, declared]) => {
     const schema = body.properties[name] as TSchema;
-    return [declared ?? []].flat().map((each) => ({
-      ...(required.includes(name) && each.default === undefined && { required: true as const }),
-      ...takenBy(schema, each),
-      ...each,
-      field: name,
-    }));
+    return [declared ?? []]
+      .flat()
+      .map((each) => ({
+        ...(required.includes(name) && each.default === undefined && { required: true as const }),
+        ...takenBy(schema, each),
+        ...each,
+        field: name,
+      }));
   });
 }
 

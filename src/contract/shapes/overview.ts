@@ -37,8 +37,7 @@ const Before = Type.Object({
   ...totals,
   series: Type.Optional(
     Type.Object(series, {
-      description:
-        'By bucket, in the order of the buckets of the range: the first one corresponds to the first one.',
+      description: 'By bucket, in the order of the buckets of the range: the first one corresponds to the first one.',
     }),
   ),
   against: Type.Object(
@@ -60,10 +59,7 @@ const UsersBefore = Type.Object({
   }),
 });
 
-const grid = {
-  start: unixSeconds('Start of the first bucket.'),
-  length: count('Number of buckets.'),
-};
+const grid = { start: unixSeconds('Start of the first bucket.'), length: count('Number of buckets.') };
 
 const width = Type.Integer({ minimum: 60, description: 'Width of a bucket in seconds.' });
 
@@ -177,17 +173,11 @@ export const Overview = shape(
     ),
     series: Type.Object(series),
     hourly: Hourly,
-    days: listOf(
-      pointOf<[day: number, users: number]>(whole, whole),
-      'Distinct users by UTC day: `[t, users]`.',
-    ),
+    days: listOf(pointOf<[day: number, users: number]>(whole, whole), 'Distinct users by UTC day: `[t, users]`.'),
     states: States,
     spark: Type.Object(
       { ...grid, width },
-      {
-        description:
-          'Buckets of the sparklines, at most 30. The first and the last may extend beyond the range.',
-      },
+      { description: 'Buckets of the sparklines, at most 30. The first and the last may extend beyond the range.' },
     ),
     features: listOf(OverviewFeature, 'Every feature seen or declared, by number of checks.'),
   },
@@ -218,15 +208,7 @@ export const Overview = shape(
       [1_769_299_200, 2],
       [1_769_385_600, 1],
     ],
-    states: {
-      safeToRemove: 0,
-      stale: 0,
-      oneVariant: 1,
-      undeclared: 0,
-      archivedButAsked: 0,
-      leakedKeys: 0,
-      snoozed: 0,
-    },
+    states: { safeToRemove: 0, stale: 0, oneVariant: 1, undeclared: 0, archivedButAsked: 0, leakedKeys: 0, snoozed: 0 },
     spark: { start: 1_769_299_200, length: 2, width: 86_400 },
     features: [
       {

@@ -31,10 +31,7 @@ const GivenOwner = Type.Object(
     id: Type.Optional(
       Type.Union([Type.String(), Type.Null()], { description: 'Id of the user or team. Not for a text.' }),
     ),
-    name: Type.Optional({
-      ...name,
-      description: 'The text: 1 to 100 characters. Ignored for users and teams.',
-    }),
+    name: Type.Optional({ ...name, description: 'The text: 1 to 100 characters. Ignored for users and teams.' }),
   },
   { additionalProperties: false },
 );
@@ -62,14 +59,9 @@ export const owned = {
   ownersFrom: Type.Unsafe<OwnersFrom>({
     type: ['string', 'null'],
     enum: ['declaration', 'codeowners', null],
-    description:
-      'Where the owners come from: the team, or CODEOWNERS of the last code scan. `null` without owners.',
+    description: 'Where the owners come from: the team, or CODEOWNERS of the last code scan. `null` without owners.',
   }),
   tags: listOf(text('A tag.'), 'Words to find it by, at most 16.'),
 };
 
-export const exampleOwned = {
-  owners: [exampleOwner],
-  ownersFrom: 'declaration',
-  tags: ['checkout'],
-} as const;
+export const exampleOwned = { owners: [exampleOwner], ownersFrom: 'declaration', tags: ['checkout'] } as const;

@@ -1,16 +1,5 @@
 import Type, { type Static } from 'typebox';
-import {
-  bodyShape,
-  exampleOf,
-  exampleTime,
-  flag,
-  listOf,
-  name,
-  orNull,
-  shape,
-  text,
-  time,
-} from './fields.ts';
+import { bodyShape, exampleOf, exampleTime, flag, listOf, name, orNull, shape, text, time } from './fields.ts';
 
 export const Passkey = shape(
   'Passkey',

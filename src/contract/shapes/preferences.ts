@@ -11,10 +11,7 @@ const columns = Type.Array(short, { maxItems: 40, description: 'Names of the sel
 
 export const maxColumnPages = 20;
 
-const favourites = Type.Array(short, {
-  maxItems: 100,
-  description: 'Ids of the favourite views.',
-});
+const favourites = Type.Array(short, { maxItems: 100, description: 'Ids of the favourite views.' });
 
 export const Preferences = shape(
   'Preferences',
@@ -33,9 +30,7 @@ export const PreferencesPatch = bodyShape(
   'PreferencesPatch',
   {
     timeZone: Type.Optional(
-      Type.Union([Type.Null(), Type.String({ minLength: 1, maxLength: maxZoneName })], {
-        description: timeZone,
-      }),
+      Type.Union([Type.Null(), Type.String({ minLength: 1, maxLength: maxZoneName })], { description: timeZone }),
     ),
     columns: Type.Optional(
       Type.Record(short, Type.Union([Type.Null(), columns]), {

@@ -33,10 +33,7 @@ const ofTrust = {
     Type.Unsafe<Readonly<Record<string, string>>>(
       Type.Object(
         {},
-        {
-          additionalProperties: Type.String(),
-          description: 'Further claims that must have these texts, at most 10.',
-        },
+        { additionalProperties: Type.String(), description: 'Further claims that must have these texts, at most 10.' },
       ),
     ),
   ),

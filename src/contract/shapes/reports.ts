@@ -35,13 +35,7 @@ const counts = {
 export function pointOf<Point extends readonly number[]>(...values: readonly TSchema[]) {
   const { length } = values;
   const items = { type: 'number' };
-  return Type.Unsafe<Point>({
-    type: 'array',
-    prefixItems: values,
-    items,
-    minItems: length,
-    maxItems: length,
-  });
+  return Type.Unsafe<Point>({ type: 'array', prefixItems: values, items, minItems: length, maxItems: length });
 }
 
 const bucket = Type.Integer({ description: 'Start of the bucket, Unix seconds.' });
@@ -56,11 +50,7 @@ const Variant = Type.Object({
   ),
 });
 
-const FeatureUsage = Type.Object({
-  feature: text('Name of the feature.'),
-  ...counts,
-  variants: listOf(Variant),
-});
+const FeatureUsage = Type.Object({ feature: text('Name of the feature.'), ...counts, variants: listOf(Variant) });
 export type FeatureUsage = Static<typeof FeatureUsage>;
 
 const exampleRange = {
@@ -101,10 +91,7 @@ const MetricMeasurements = Type.Object({
   lastAt: time('Time of the last value.'),
   min: number('Smallest value.'),
   max: number('Largest value.'),
-  series: listOf(
-    pointOf<[t: number, value: number]>(bucket, Type.Number()),
-    'Buckets with values: `[t, value]`.',
-  ),
+  series: listOf(pointOf<[t: number, value: number]>(bucket, Type.Number()), 'Buckets with values: `[t, value]`.'),
 });
 export type MetricMeasurements = Static<typeof MetricMeasurements>;
 

@@ -1,15 +1,5 @@
 import Type, { type Static } from 'typebox';
-import {
-  bodyShape,
-  exampleIds,
-  exampleTime,
-  listOf,
-  name,
-  type Stored,
-  shape,
-  text,
-  time,
-} from './fields.ts';
+import { bodyShape, exampleIds, exampleTime, listOf, name, type Stored, shape, text, time } from './fields.ts';
 import { fieldsOf, flag as option } from './option.ts';
 import { publicKeyOption, publicKeys, ShownPublicKey } from './public-key.ts';
 

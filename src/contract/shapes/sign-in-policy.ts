@@ -1,13 +1,10 @@
 import Type, { type Static } from 'typebox';
 import { bodyShape, exampleIds, listOf, optional, shape, text } from './fields.ts';
 
-export const secondFactor = Type.Union(
-  [Type.Literal('optional'), Type.Literal('admins'), Type.Literal('all')],
-  {
-    description:
-      'Who must prove a second factor after the password: users who have set one up (`optional`), also all Admins (`admins`), or all users (`all`). Of the installation and the teams of a user, the strictest counts.',
-  },
-);
+export const secondFactor = Type.Union([Type.Literal('optional'), Type.Literal('admins'), Type.Literal('all')], {
+  description:
+    'Who must prove a second factor after the password: users who have set one up (`optional`), also all Admins (`admins`), or all users (`all`). Of the installation and the teams of a user, the strictest counts.',
+});
 
 export type SecondFactorRule = Static<typeof secondFactor>;
 

@@ -15,9 +15,7 @@ export const FeatureSplit = shape(
       'Intended share of each variant, according to the rollout plan if there is one. Empty if none is declared.',
     ),
     actual: orNull(
-      shares(
-        'Actual share of each variant, over the last seven UTC days or since the intended split changed.',
-      ),
+      shares('Actual share of each variant, over the last seven UTC days or since the intended split changed.'),
     ),
     of: oneOf(['users', 'checks'], 'Unit of the actual shares: `checks` if too few users are counted.'),
     state: oneOf(

@@ -21,9 +21,7 @@ const Cluster = Type.Object(
     node: text('Directory id of the answering node.'),
     connected: flag('Whether it is connected to PostgreSQL.'),
     reason: text('Reason if it is not, for people; otherwise empty.'),
-    completeThrough: time(
-      'Everything that any node accepted before this time is in the reports of this node.',
-    ),
+    completeThrough: time('Everything that any node accepted before this time is in the reports of this node.'),
     spoolMaxBytes: count('Maximum size of the spool. Beyond it, packets are refused with 503.'),
     nodes: listOf(Node, 'All nodes, including the answering one.'),
     refusedRows: count('Rows of counts that PostgreSQL rejected.'),

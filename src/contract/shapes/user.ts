@@ -15,10 +15,7 @@ function roleField(description: string) {
   return Type.Unsafe<Role>(Type.Union(literals, { description }));
 }
 
-const email = Type.String({
-  description: 'E-mail address for signing in.',
-  documented: { format: 'email' },
-});
+const email = Type.String({ description: 'E-mail address for signing in.', documented: { format: 'email' } });
 
 const { minCharacters, maxBytes } = passwordLength;
 
@@ -65,11 +62,7 @@ const example = {
 export const User = shape('User', fields, example);
 export type User = Static<typeof User>;
 
-export const Member = shape(
-  'Member',
-  { ...fields, role: roleField(`Role in the team. ${meanings}`) },
-  example,
-);
+export const Member = shape('Member', { ...fields, role: roleField(`Role in the team. ${meanings}`) }, example);
 export type Member = Static<typeof Member>;
 
 export const MemberPut = bodyShape(
@@ -90,14 +83,8 @@ export const memberOptions = fieldsOf(MemberPut, {
 
 export const UserShownOnce = shape(
   'UserShownOnce',
-  {
-    ...fields,
-    invitation: invitationField(InvitationShownOnce),
-  },
-  {
-    ...example,
-    invitation: newInvitation,
-  },
+  { ...fields, invitation: invitationField(InvitationShownOnce) },
+  { ...example, invitation: newInvitation },
 );
 export type UserShownOnce = Static<typeof UserShownOnce>;
 
@@ -159,10 +146,9 @@ export const userOptions = {
       'File with your new password on its first line; - is standard input',
       passwordFile,
     ),
-    currentPassword: option(
-      'current-password-file FILE',
-      'File with your current password on its first line',
-      { ...passwordFile, more: 'required to change your own password or e-mail address' },
-    ),
+    currentPassword: option('current-password-file FILE', 'File with your current password on its first line', {
+      ...passwordFile,
+      more: 'required to change your own password or e-mail address',
+    }),
   }),
 };

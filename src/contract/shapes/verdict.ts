@@ -49,10 +49,7 @@ export const Reason = Type.Object({
   code: oneOf(Object.keys(reasonCodes) as ReasonCode[], codes.join(' ')),
   text: text('A sentence. A time in it has the form of `at`, so that clients can replace it.'),
   at: orNull(time('The time in the sentence, if any.')),
-  names: listOf(
-    text('A name.'),
-    'The names that the sentence is about: see `code`. Senders have their version.',
-  ),
+  names: listOf(text('A name.'), 'The names that the sentence is about: see `code`. Senders have their version.'),
 });
 
 const meanings = verdictKinds.map((kind) => `\`${kind}\`: ${verdictRules[kind].meaning}`);
@@ -86,9 +83,7 @@ export const Verdict = shape(
     ),
     senders: listOf(Sender, 'The last senders that checked it, up to 5.'),
     declared: flag('Whether the team has declared it. An undeclared name may be a typing error.'),
-    nearest: orNull(
-      text('For an undeclared feature: the declared feature with the most similar name, if any.'),
-    ),
+    nearest: orNull(text('For an undeclared feature: the declared feature with the most similar name, if any.')),
   },
   {
     feature: 'checkout',
@@ -104,12 +99,7 @@ export const Verdict = shape(
         at: exampleTime,
         names: ['on'],
       },
-      {
-        code: 'checks',
-        text: '1.2M checks in the last 30 days: all of them on.',
-        at: null,
-        names: ['on'],
-      },
+      { code: 'checks', text: '1.2M checks in the last 30 days: all of them on.', at: null, names: ['on'] },
     ],
     actions: ['copy', 'snooze', 'permanent', 'archive'],
     checksOnly: [],

@@ -1,16 +1,5 @@
 import Type, { type Static } from 'typebox';
-import {
-  bodyShape,
-  exampleTime,
-  flag,
-  name as nameOf,
-  oneOf,
-  optional,
-  orNull,
-  shape,
-  text,
-  time,
-} from './fields.ts';
+import { bodyShape, exampleTime, flag, name as nameOf, oneOf, optional, orNull, shape, text, time } from './fields.ts';
 import { fieldsOf, newName, flag as option } from './option.ts';
 
 /** The pages of an environment whose choices can be saved. */
@@ -25,11 +14,7 @@ const page = oneOf(viewPages, 'Page of an environment.');
 
 const queryText =
   'Choices on the page, as the query of its address without `?`: `state=new&sort=-checks`. The environment is not part of a view.';
-const query = Type.String({
-  maxLength: 2000,
-  pattern: "^[-\\w.~%!$'()*+,;:@/?=&]*$",
-  description: queryText,
-});
+const query = Type.String({ maxLength: 2000, pattern: "^[-\\w.~%!$'()*+,;:@/?=&]*$", description: queryText });
 
 const shared = flag(
   'Whether everyone who can see the application sees it. A private view is visible to its author only.',
@@ -45,9 +30,7 @@ export const SavedView = shape(
     page,
     query: text(queryText),
     shared,
-    by: orNull(
-      text('E-mail address of its author, or name of the API key; `null` if deleted or not in the team.'),
-    ),
+    by: orNull(text('E-mail address of its author, or name of the API key; `null` if deleted or not in the team.')),
     mine: flag('Whether the caller is its author.'),
     createdAt: time('Time of creation.'),
     updatedAt: time('Time of the last change.'),

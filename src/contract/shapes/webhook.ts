@@ -52,9 +52,7 @@ const fields = {
       'Reason why the service disabled it: no delivery succeeded for five days (`failing`), or the receiver answered 410 (`gone`).',
   }),
   failingSince: orNull(
-    time(
-      'Time of the first failure since the last successful attempt; `null` if the last attempt succeeded.',
-    ),
+    time('Time of the first failure since the last successful attempt; `null` if the last attempt succeeded.'),
   ),
   waiting: count('Deliveries waiting for their first or next attempt.'),
   previousSecretUntil: orNull(
@@ -103,9 +101,7 @@ export type WebhookShownOnce = Static<typeof WebhookShownOnce>;
 export const { name: aName, url, events: someEvents, enabled } = settings;
 
 const ofFormats = {
-  format: Type.Optional(
-    Type.Enum(webhookFormatNames, { description: `${formatWords} Default: \`standard\`.` }),
-  ),
+  format: Type.Optional(Type.Enum(webhookFormatNames, { description: `${formatWords} Default: \`standard\`.` })),
   project: Type.Optional(project),
   issueType: Type.Optional(issueType),
   authorization: Type.Optional(
@@ -137,11 +133,10 @@ const settingOptions = {
   format: option('format FORMAT', 'Format of the deliveries', { more: 'default: standard' }),
   project: option('project KEY', 'Key of the project, for jira'),
   issueType: option('issue-type TYPE', 'Type of the issues, for jira, such as Task'),
-  authorization: option(
-    'authorization-file FILE',
-    'File with the Authorization header, for github, gitlab and jira',
-    { as: 'secretFile', file: true },
-  ),
+  authorization: option('authorization-file FILE', 'File with the Authorization header, for github, gitlab and jira', {
+    as: 'secretFile',
+    file: true,
+  }),
 } as const;
 
 export const webhookOptions = {
@@ -188,9 +183,6 @@ export const DeliveryDetail = shape(
     ...deliveryFields,
     body: text('Body of the last attempt, JSON. Before the first one: the body in the current format.'),
   },
-  {
-    ...deliveryExample,
-    body: `{"type":"flag.stale","timestamp":"${exampleTime}","data":{"feature":"checkout"}}`,
-  },
+  { ...deliveryExample, body: `{"type":"flag.stale","timestamp":"${exampleTime}","data":{"feature":"checkout"}}` },
 );
 export type DeliveryDetail = Static<typeof DeliveryDetail>;

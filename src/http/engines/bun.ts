@@ -221,10 +221,7 @@ function pathStart(url: string): number {
 }
 
 type Server = Bun.Server<undefined>;
-type RawRequest = globalThis.Request & {
-  bytes(): Promise<Uint8Array>;
-  params: Record<string, string>;
-};
+type RawRequest = globalThis.Request & { bytes(): Promise<Uint8Array>; params: Record<string, string> };
 type BodyReader = ReadableStreamDefaultReader<Uint8Array>;
 
 interface Shared {
@@ -279,16 +276,13 @@ class BunRequest implements Request {
 
   body(limit: number, budget?: ByteBudget): Promise<Uint8Array> {
     const declared = this.#contentLength === undefined ? undefined : Number(this.#contentLength);
-    if (declared === undefined && this.#headers.has('transfer-encoding'))
-      return this.#readPieces(limit, budget);
+    if (declared === undefined && this.#headers.has('transfer-encoding')) return this.#readPieces(limit, budget);
     if (declared !== undefined && !(declared <= limit)) {
       this.refused = this.#reader();
       return Promise.reject(tooLarge(limit));
     }
     const brief = budget === undefined ? briefBody : Math.min(briefBody, budget.free);
-    return declared !== undefined && declared > brief
-      ? this.#readPieces(limit, budget)
-      : this.#raw.bytes().catch(gone);
+    return declared !== undefined && declared > brief ? this.#readPieces(limit, budget) : this.#raw.bytes().catch(gone);
   }
 
   /** Reads a body of unknown length, or one for which a slow but honest client may need more than Bun's idle timeout. */

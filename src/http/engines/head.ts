@@ -19,8 +19,7 @@ interface Framing {
  * reply, because the start of the next request is ambiguous.
  */
 export function framingFault({ host: name, contentLength, transferEncoding }: Framing): ApiError | undefined {
-  if (name !== undefined && !host.test(name))
-    return new ApiError('invalid_head', 'Send one valid Host header');
+  if (name !== undefined && !host.test(name)) return new ApiError('invalid_head', 'Send one valid Host header');
   if (contentLength !== undefined && !digits.test(contentLength))
     return new ApiError('invalid_head', 'Send one Content-Length');
   if (transferEncoding === undefined) return undefined;

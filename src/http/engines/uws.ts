@@ -28,9 +28,7 @@ export function loadUws(): Uws {
   try {
     return createRequire(import.meta.url)('uWebSockets.js');
   } catch (error) {
-    throw new Error(`Cannot serve HTTP on Node ${process.version}: ${whyNot(error as Error)}`, {
-      cause: error,
-    });
+    throw new Error(`Cannot serve HTTP on Node ${process.version}: ${whyNot(error as Error)}`, { cause: error });
   }
 }
 
@@ -44,11 +42,7 @@ function whyNot({ message }: Error): string {
 function createApp(uws: Uws, tls: TlsFiles | undefined): App {
   if (tls === undefined) return uws.App();
   readTls(tls); // uWebSockets.js reports no reason.
-  return uws.SSLApp({
-    cert_file_name: tls.certFile,
-    key_file_name: tls.keyFile,
-    ssl_ciphers: cipherSuites,
-  });
+  return uws.SSLApp({ cert_file_name: tls.certFile, key_file_name: tls.keyFile, ssl_ciphers: cipherSuites });
 }
 
 class Server {
@@ -63,10 +57,7 @@ class Server {
   readonly addressOf: AddressOf;
   readonly every: EveryReply;
 
-  constructor(
-    app: App,
-    { dispatch, secondMs, headers, addressOf = (connected) => connected }: ListenOptions,
-  ) {
+  constructor(app: App, { dispatch, secondMs, headers, addressOf = (connected) => connected }: ListenOptions) {
     this.#app = app;
     this.every = headersOfEveryReply(headers);
     this.addressOf = addressOf;

@@ -67,9 +67,7 @@ function describeOperation(operation: Operation, tag: string, components: Compon
     ...(parameters !== undefined && {
       parameters: parameters.map((parameter) => components.part('parameters', parameter)),
     }),
-    ...(body !== undefined && {
-      requestBody: { required: !bodyOptional, content: mapMedia(body, components) },
-    }),
+    ...(body !== undefined && { requestBody: { required: !bodyOptional, content: mapMedia(body, components) } }),
     responses: describeResponses(operation, components),
   };
 }
@@ -95,10 +93,7 @@ function describeHeaders(headers: Headers, components: Components): Json {
 }
 
 function mapMedia(content: Readonly<Record<string, Media>>, components: Components): Json {
-  return mapValues(content, ({ schema, ...examples }) => ({
-    schema: components.schema(schema),
-    ...examples,
-  }));
+  return mapValues(content, ({ schema, ...examples }) => ({ schema: components.schema(schema), ...examples }));
 }
 
 function mapValues<T>(values: Readonly<Record<number, T>>, map: (value: T) => Json): Json {
@@ -124,11 +119,7 @@ const problem = {
  * The responses of an operation's refusals: one per status, with an example per code, and `default` for a failure.
  * @param headersOf headers of the operation by status
  */
-function refusalResponses(
-  declared: Refusals,
-  headersOf: (status: number) => Json,
-  components: Components,
-): Json {
+function refusalResponses(declared: Refusals, headersOf: (status: number) => Json, components: Components): Json {
   const byStatus = new Map<number, Json>();
   for (const [code, detail] of Object.entries(declared) as [RefusalCode, string][]) {
     const { status, title } = refusals[code];

@@ -119,15 +119,10 @@ export class PrivateAddress extends Error {}
  * The addresses at which a URL may be reached. Connect only to these: a second look-up may return others.
  * @throws {Error} with a message for people, if there are none or one is private (`PrivateAddress`)
  */
-export async function addressesFor(
-  url: URL,
-  { resolve, allowPrivate, allowedBy }: Reach,
-): Promise<readonly Address[]> {
+export async function addressesFor(url: URL, { resolve, allowPrivate, allowedBy }: Reach): Promise<readonly Address[]> {
   const own = addressIn(url);
   const found = own === undefined ? await resolve(url.hostname) : [own];
   if (found.length === 0) throw new Error('the name has no address');
   if (allowPrivate || found.every(isPublic)) return found;
-  throw new PrivateAddress(
-    `the address is not public; the operator of the service can allow it with ${allowedBy}`,
-  );
+  throw new PrivateAddress(`the address is not public; the operator of the service can allow it with ${allowedBy}`);
 }

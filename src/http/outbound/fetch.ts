@@ -150,8 +150,7 @@ export async function exchange(url: URL, asked: OutboundRequest): Promise<Incomi
 
 function pinned(addresses: readonly Address[]): LookupFunction {
   const [first] = addresses;
-  return (_name, { all }, answer) =>
-    all ? answer(null, [...addresses]) : answer(null, first!.address, first!.family);
+  return (_name, { all }, answer) => (all ? answer(null, [...addresses]) : answer(null, first!.address, first!.family));
 }
 
 /** Rejects as soon as the signal aborts. */

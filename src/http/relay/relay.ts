@@ -4,14 +4,7 @@ import type { RefusalCode } from '../../contract/refusals.ts';
 import { errorOf, type Failure, failureOf } from '../../runtime/thread-calls.ts';
 import { problem } from '../answer.ts';
 import { tooLarge } from '../engines/limits.ts';
-import {
-  type AddressOf,
-  type ByteBudget,
-  ClientGone,
-  type ListenOptions,
-  type Reply,
-  type Request,
-} from '../types.ts';
+import { type AddressOf, type ByteBudget, ClientGone, type ListenOptions, type Reply, type Request } from '../types.ts';
 
 /**
  * Requests to the metrics host that a front-end thread forwards to the main thread. Messages without bytes have only strings and
@@ -137,11 +130,7 @@ export class Forwarder {
     else void exchange.reading.then(() => exchange.answer(reply));
   }
 
-  async #read(
-    id: number,
-    exchange: Exchange,
-    { limit, free }: { limit: number; free?: number },
-  ): Promise<void> {
+  async #read(id: number, exchange: Exchange, { limit, free }: { limit: number; free?: number }): Promise<void> {
     const budget: ByteBudget | undefined =
       free === undefined
         ? undefined
@@ -158,9 +147,7 @@ export class Forwarder {
       this.#send({ kind: 'body', id, body: ownMemory(body) });
     } catch (error) {
       this.#send(
-        error instanceof ClientGone
-          ? { kind: 'gone', id }
-          : { kind: 'refused', id, failure: failureOf(error) },
+        error instanceof ClientGone ? { kind: 'gone', id } : { kind: 'refused', id, failure: failureOf(error) },
       );
     }
   }

@@ -31,10 +31,7 @@ const bounds = {
   atOnce: 1,
   waitingEach: 64,
   waitingAll: 1024,
-  refusals: {
-    each: 'Too many large reports of this sender are waiting',
-    all: 'Too many large reports are waiting',
-  },
+  refusals: { each: 'Too many large reports of this sender are waiting', all: 'Too many large reports are waiting' },
 };
 
 /** Idle time after which the thread stops. The next large report starts it again. */

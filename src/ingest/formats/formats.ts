@@ -7,14 +7,9 @@ import { telemetry } from './telemetry/format.ts';
 import { unleash } from './unleash/format.ts';
 
 /** The formats by the routes of their messages, in the order of the OpenAPI document. */
-const byRoute = {
-  telemetry,
-  identities,
-  usage: reports,
-  metrics: reports,
-  unleash,
-  otlp,
-} satisfies Readonly<Record<MessageRoute, Format>>;
+const byRoute = { telemetry, identities, usage: reports, metrics: reports, unleash, otlp } satisfies Readonly<
+  Record<MessageRoute, Format>
+>;
 
 export type FormatDeps = (typeof byRoute)[MessageRoute] extends Format<infer Deps> ? Deps : never;
 

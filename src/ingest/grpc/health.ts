@@ -76,9 +76,7 @@ export class Health {
 
   #list(): Buffer {
     return joinFields(
-      ...services.map((service) =>
-        bytesField(1, joinFields(bytesField(1, service), bytesField(2, this.#answer()))),
-      ),
+      ...services.map((service) => bytesField(1, joinFields(bytesField(1, service), bytesField(2, this.#answer())))),
     );
   }
 

@@ -254,7 +254,4 @@ function grpcTransport({ clock, maxReport }: CallDeps): CallTransport<IncomingCa
   };
 }
 
-const gone = new ApiError(
-  'deadline_exceeded',
-  'The call ended before its message was accepted; nothing was counted',
-);
+const gone = new ApiError('deadline_exceeded', 'The call ended before its message was accepted; nothing was counted');

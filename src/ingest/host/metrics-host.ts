@@ -14,8 +14,7 @@ export function metricsHost(limits: Limits): readonly Group<FormatDeps>[] {
   const { metricsPathPrefix } = limits;
   const forPages = formats.flatMap(({ pages }) => pages?.(limits) ?? []);
   const forServers = formats.flatMap(({ servers }) => servers?.(limits) ?? []);
-  const prefixed =
-    metricsPathPrefix === undefined ? [] : forPages.map((group) => under(metricsPathPrefix, group));
+  const prefixed = metricsPathPrefix === undefined ? [] : forPages.map((group) => under(metricsPathPrefix, group));
   return [...forPages, ...forServers, ...prefixed];
 }
 
@@ -29,9 +28,6 @@ export function packetRoutes({
 
 /** The same endpoints under another path, without operations: the document describes them once. */
 function under<Deps>(prefix: string, group: Group<Deps>): Group<Deps> {
-  const endpoints = group.endpoints.map(({ operation, ...each }) => ({
-    ...each,
-    path: `${prefix}${each.path}`,
-  }));
+  const endpoints = group.endpoints.map(({ operation, ...each }) => ({ ...each, path: `${prefix}${each.path}` }));
   return { ...group, endpoints };
 }

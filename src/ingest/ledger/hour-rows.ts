@@ -13,10 +13,7 @@ export type SentSubject = Omit<LedgerSubject, 'userAgent' | 'instance'> & {
   readonly instance?: string | undefined;
 };
 
-export type AcceptedSender = Pick<
-  SentSubject,
-  'route' | 'transport' | 'environment' | 'userAgent' | 'instance'
->;
+export type AcceptedSender = Pick<SentSubject, 'route' | 'transport' | 'environment' | 'userAgent' | 'instance'>;
 
 interface RecentSender extends AcceptedSender {
   readonly row: LedgerRow;

@@ -111,12 +111,7 @@ export class Ledger {
   }
 
   /** Counts a note. @param path of the entry that it is about, as the example */
-  noted(
-    source: AttributedSource,
-    code: LedgerNote,
-    batch: LedgerBatch = this.#laneOf(source),
-    path?: string,
-  ): void {
+  noted(source: AttributedSource, code: LedgerNote, batch: LedgerBatch = this.#laneOf(source), path?: string): void {
     const at = this.#deps.clock.now();
     const subject = { ...acceptedSubject(senderOf(source)), outcome: 'noted', code } as const;
     const example = path === undefined ? null : { detail: ledgerText(path) };
@@ -154,8 +149,7 @@ export class Ledger {
   refusedUnattributed(refusal: ApiError, source: LedgerSource, claim: Claim): void {
     this.latestUnattributed.add(refusal.code, source, claim, this.#deps.clock.now());
     this.refusedUnread(refusal);
-    if (source.route === 'unleash' && refusal.code === 'unknown_key')
-      this.#refusedToken(refusal, source, claim);
+    if (source.route === 'unleash' && refusal.code === 'unknown_key') this.#refusedToken(refusal, source, claim);
   }
 
   /** Counts a refused token of Unleash, so that its owner finds it later: most SDKs discard what is refused. */
@@ -223,11 +217,7 @@ export class Ledger {
   }
 }
 
-function* subjectsOf(
-  store: UsageTables | undefined,
-  application: number,
-  hour: number,
-): Generator<LedgerSubject> {
+function* subjectsOf(store: UsageTables | undefined, application: number, hour: number): Generator<LedgerSubject> {
   if (store === undefined) return;
   for (const { subject } of ledgerEntries(store, application, hour, hour + 1)) yield subject;
 }

@@ -70,9 +70,7 @@ export class ChangeQueue {
   add<T>(plan: Plan<T>): Promise<T> {
     if (this.#isClosed || this.#shared.availability.isDown) return Promise.reject(postgresAway());
     if (this.#waiting.size >= maxWaiting)
-      return Promise.reject(
-        new ApiError('backpressure', 'Too many changes wait for PostgreSQL; try again', 1),
-      );
+      return Promise.reject(new ApiError('backpressure', 'Too many changes wait for PostgreSQL; try again', 1));
     return this.#enqueue(plan);
   }
 
@@ -211,10 +209,7 @@ export class ChangeQueue {
       this.#apart = plans.length;
       return;
     }
-    this.#shared.log.error('PostgreSQL rejected one change; continuing with the others', {
-      error: message,
-      sqlstate,
-    });
+    this.#shared.log.error('PostgreSQL rejected one change; continuing with the others', { error: message, sqlstate });
     this.#apart = Math.max(0, this.#apart - 1);
     this.#refuse(plans);
   }

@@ -21,10 +21,7 @@ const change = 'version::float8 AS position, id::text';
 /** Locks the end of the history until the transaction ends, and reads the changes from a version on. */
 export async function lockHistory(run: Run, version: number): Promise<History> {
   const [{ rows: heads }, { rows: entries }] = await Promise.all([
-    run<Head>({
-      name: 'fm_control_lock',
-      text: `SELECT ${head} FROM fm_head WHERE log = 'control' FOR UPDATE`,
-    }),
+    run<Head>({ name: 'fm_control_lock', text: `SELECT ${head} FROM fm_head WHERE log = 'control' FOR UPDATE` }),
     run<StoredChange>({
       name: 'fm_control_changes',
       text: `SELECT ${change}, writes AS body FROM fm_change WHERE version >= $1 ORDER BY version`,
@@ -65,12 +62,7 @@ SELECT ${head}, (SELECT id FROM fm_engine) AS engine, (
 }
 
 /** Writes a change. It fails with a division by zero unless the history ends where the change was planned. */
-export function writeChange(
-  after: LogPosition,
-  id: string,
-  text: string,
-  records: readonly StoredRecord[],
-): Statement {
+export function writeChange(after: LogPosition, id: string, text: string, records: readonly StoredRecord[]): Statement {
   const gone = records.filter(({ value }) => value === undefined);
   const kept = records.filter(({ value }) => value !== undefined);
   return {
@@ -119,9 +111,7 @@ export function readAccounts(session: PostgresSession, version = 0): Promise<All
     ]);
     const [{ engine, oldest, change, ...last } = noHead()] = rows;
     if (records.length === 0 && last.position > 0)
-      throw new Error(
-        'PostgreSQL has no records of the accounts: restore it, or wait until the restore has finished',
-      );
+      throw new Error('PostgreSQL has no records of the accounts: restore it, or wait until the restore has finished');
     return { engine, oldest, change, head: last, records };
   });
 }

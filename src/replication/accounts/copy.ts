@@ -75,13 +75,7 @@ export class Copy extends Committed implements LogContent {
   replace(records: readonly Write[], head: LogPosition, isLoss: boolean): Promise<void> {
     return this.#inTurn(() => {
       const { position: version, id: change } = head;
-      const state = {
-        ...this.#state,
-        version,
-        change,
-        tables: allTables,
-        ...this.#lossAfter(records, isLoss),
-      };
+      const state = { ...this.#state, version, change, tables: allTables, ...this.#lossAfter(records, isLoss) };
       this.#era += 1;
       return this.#commit(this.#difference(records), state);
     });

@@ -31,11 +31,7 @@ export function encryptPostgres(connection: Connection, key: PostgresKey): Promi
     await run({
       text: `UPDATE fm_record AS r SET value = w.v FROM unnest($1::text[], $2::text[], $3::text[]) AS w(t, k, v)
         WHERE r."table" = w.t AND r.key = w.k`,
-      values: [
-        sealed.map(({ table }) => table),
-        sealed.map((each) => each.key),
-        sealed.map(({ value }) => value),
-      ],
+      values: [sealed.map(({ table }) => table), sealed.map((each) => each.key), sealed.map(({ value }) => value)],
     });
     const { rows: changes } = await run<{ version: string; writes: string }>({
       text: 'SELECT version::text, writes FROM fm_change WHERE writes ~ $1',
@@ -46,10 +42,7 @@ export function encryptPostgres(connection: Connection, key: PostgresKey): Promi
         WHERE c.version = w.version`,
       values: [changes.map(({ version }) => version), changes.map(({ writes }) => codec.sealChange(writes))],
     });
-    await run({
-      text: 'UPDATE fm_engine SET secret = $1',
-      values: [storedSecret(readSecret(secret, undefined), key)],
-    });
+    await run({ text: 'UPDATE fm_engine SET secret = $1', values: [storedSecret(readSecret(secret, undefined), key)] });
     return sealed.length;
   });
 }

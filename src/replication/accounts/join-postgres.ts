@@ -59,9 +59,7 @@ export function checkIsCopy(data: string, state: CopyState | undefined): asserts
       `Cannot use ${data} with --postgres: it has the accounts of a single machine; move them with flagmeter postgres adopt`,
     );
   if (state.adopting)
-    throw new Error(
-      `Cannot use ${data}: its move to PostgreSQL is not finished; run flagmeter postgres adopt again`,
-    );
+    throw new Error(`Cannot use ${data}: its move to PostgreSQL is not finished; run flagmeter postgres adopt again`);
 }
 
 async function checkCopy(

@@ -146,10 +146,7 @@ function keepRows(keys: readonly string[], kept: ReadonlyMap<string, LoginFailur
 UPDATE fm_throttle t SET failures = w.failures, last_at = w.last_at
 FROM unnest($2::text[], $3::int[], $4::int8[]) AS w(key, failures, last_at)
 WHERE t.key = w.key AND (t.failures, t.last_at) <> (w.failures, w.last_at)`,
-    values: [
-      ...[keys, [...kept.keys()]],
-      ...[rows.map(({ failures }) => failures), rows.map(({ lastAt }) => lastAt)],
-    ],
+    values: [...[keys, [...kept.keys()]], ...[rows.map(({ failures }) => failures), rows.map(({ lastAt }) => lastAt)]],
   };
 }
 

@@ -32,20 +32,10 @@ interface SecretField {
 
 const secretFields: { readonly [Name in TableName]?: readonly SecretField[] } = {
   signingKeys: [
-    {
-      plain: 'privateJwk',
-      sealed: 'sealedJwk',
-      about: ({ kid }) => `signing key ${kid}`,
-      people: 'signing keys',
-    },
+    { plain: 'privateJwk', sealed: 'sealedJwk', about: ({ kid }) => `signing key ${kid}`, people: 'signing keys' },
   ],
   webhooks: [
-    {
-      plain: 'secrets',
-      sealed: 'sealedSecrets',
-      about: ({ id }) => `webhook ${id}`,
-      people: 'secrets of webhooks',
-    },
+    { plain: 'secrets', sealed: 'sealedSecrets', about: ({ id }) => `webhook ${id}`, people: 'secrets of webhooks' },
     {
       plain: 'authorization',
       sealed: 'sealedAuthorization',
@@ -149,9 +139,7 @@ export class RecordCodec {
 
   #openField({ plain, sealed, about, people }: SecretField, record: Fields): Fields {
     if (this.#key === undefined)
-      throw new Error(
-        `Cannot read the ${people} in PostgreSQL: they are encrypted; give --postgres-key-file`,
-      );
+      throw new Error(`Cannot read the ${people} in PostgreSQL: they are encrypted; give --postgres-key-file`);
     const { [sealed]: secret, ...rest } = record;
     return { ...rest, [plain]: JSON.parse(this.#key.open(secret as string, about(rest)).toString()) };
   }

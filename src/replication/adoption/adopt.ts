@@ -2,12 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Write } from '../../accounts/store/account-store.ts';
 import { isPresent } from '../../runtime/files.ts';
-import {
-  type AccountTables,
-  type CopyState,
-  copyStateWriter,
-  readCopyState,
-} from '../../storage/lmdb/accounts.ts';
+import { type AccountTables, type CopyState, copyStateWriter, readCopyState } from '../../storage/lmdb/accounts.ts';
 import { openDigestSecret } from '../../storage/lmdb/instances.ts';
 import { type LmdbEnvironment, transact } from '../../storage/lmdb/lmdb.ts';
 import { allMessages } from '../../storage/lmdb/messages.ts';
@@ -121,11 +116,7 @@ function addReplicaRows(store: ReplicaStore, entry: string, settings: ReplicaSet
   });
 }
 
-function fillingOf(
-  { engine, snapshot, entry, change }: Adoption,
-  directory: string,
-  secret: string,
-): Filling {
+function fillingOf({ engine, snapshot, entry, change }: Adoption, directory: string, secret: string): Filling {
   const first = { applied: { position: 1, id: entry }, place: { version: 1, id: change } };
   return { ...first, engine, idMeanwhile: engine, snapshot, directory, secret, streams: [], nodes: [] };
 }
@@ -142,11 +133,7 @@ function belong(lmdb: LmdbEnvironment, { engine, place }: Filling, adopting = fa
 }
 
 /** @throws {AdoptionRefused} if the directory belongs to another database, or its move into another one has begun */
-function checkState(
-  copy: CopyState | undefined,
-  begun: Adoption | undefined,
-  found: string | undefined,
-): void {
+function checkState(copy: CopyState | undefined, begun: Adoption | undefined, found: string | undefined): void {
   const own = begun?.engine ?? copy?.engine;
   if (own === undefined || own === found) return;
   // An earlier attempt was interrupted before it created the tables.

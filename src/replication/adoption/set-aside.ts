@@ -5,12 +5,7 @@ import type { Write } from '../../accounts/store/account-store.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { isPresent } from '../../runtime/files.ts';
 import type { Log } from '../../runtime/log.ts';
-import {
-  type AccountTables,
-  accountTables,
-  openAccountTables,
-  readCopyState,
-} from '../../storage/lmdb/accounts.ts';
+import { type AccountTables, accountTables, openAccountTables, readCopyState } from '../../storage/lmdb/accounts.ts';
 import { createAtomically, finishCreation } from '../../storage/lmdb/data-directory.ts';
 import { diskSpace } from '../../storage/lmdb/disk.ts';
 import { openReplicaStore, type ReplicaStore } from '../../storage/lmdb/usage.ts';
@@ -148,9 +143,7 @@ export function setAsideIn(data: string): { readonly names: readonly string[]; r
   const folder = join(data, setAsideFolder);
   if (!isPresent(folder)) return { names: [], bytes: 0 };
   const names = readdirSync(folder).filter((name) => isPresent(join(folder, name, holdingFile)));
-  const files = names.flatMap((name) =>
-    readdirSync(join(folder, name)).map((file) => join(folder, name, file)),
-  );
+  const files = names.flatMap((name) => readdirSync(join(folder, name)).map((file) => join(folder, name, file)));
   return { names, bytes: files.reduce((sum, file) => sum + statSync(file).size, 0) };
 }
 
@@ -243,19 +236,11 @@ function holdingOf(usage: ReplicaStore, accounts: AccountTables, spool: Spool): 
     engine: copy.engine,
     applied: state.get('own:applied') ?? logStart,
     place: { version: copy.version, id: copy.change },
-    completeThrough: open.reduce(
-      (least, { through }) => Math.min(least, through),
-      state.get('reached')?.now ?? 0,
-    ),
+    completeThrough: open.reduce((least, { through }) => Math.min(least, through), state.get('reached')?.now ?? 0),
     streams,
     nodes: [
       ...listed.map(({ streams: own, ...node }) => ({ beat: lastOf(own, streams), ...node })),
-      ...unknown.map(({ directory, through }) => ({
-        directory,
-        name: directory,
-        state: 'up',
-        beat: through,
-      })),
+      ...unknown.map(({ directory, through }) => ({ directory, name: directory, state: 'up', beat: through })),
     ],
   };
 }

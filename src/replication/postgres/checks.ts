@@ -46,16 +46,11 @@ export async function checkPostgres(run: Run, own = postgresLayout): Promise<Pos
 export async function refuseLater(run: Run): Promise<void> {
   const text = 'SELECT layout, oldest_layout AS "oldestLayout" FROM fm_engine';
   // Missing tables and rights are reported by the command.
-  const { rows } = await run<Pick<PostgresFacts, 'layout' | 'oldestLayout'>>({ text }).catch(() => ({
-    rows: [],
-  }));
+  const { rows } = await run<Pick<PostgresFacts, 'layout' | 'oldestLayout'>>({ text }).catch(() => ({ rows: [] }));
   for (const facts of rows) checkNotLater(facts, postgresLayout);
 }
 
-function checkNotLater(
-  { layout, oldestLayout }: Pick<PostgresFacts, 'layout' | 'oldestLayout'>,
-  own: number,
-): void {
+function checkNotLater({ layout, oldestLayout }: Pick<PostgresFacts, 'layout' | 'oldestLayout'>, own: number): void {
   if (own < oldestLayout)
     throw new PostgresUnfit(
       `The database has layout ${layout} of a newer flagmeter, and this one knows layout ${own}: update flagmeter on this node`,
@@ -138,10 +133,7 @@ interface Place {
  * @param allowAsynchronous accepts that a failover may lose commits
  * @throws {PostgresUnfit} they cannot; nothing was changed
  */
-export async function checkPlace(
-  connection: Pick<Connection, 'query'>,
-  allowAsynchronous = false,
-): Promise<void> {
+export async function checkPlace(connection: Pick<Connection, 'query'>, allowAsynchronous = false): Promise<void> {
   const { rows } = await connection.query<Place>({
     text: `SELECT to_regclass('fm_engine') IS NOT NULL AS "isTaken", current_schema() AS schema,
              has_schema_privilege(current_schema(), 'CREATE') AS "mayCreate",
@@ -160,10 +152,7 @@ export async function checkPlace(
     hasViews,
     `The schema ${dailyViews} has the views of another flagmeter cluster: use a separate database for each cluster`,
   );
-  refuse(
-    version < oldestServer,
-    `The server is PostgreSQL ${version}, and flagmeter needs ${oldestServer} or later`,
-  );
+  refuse(version < oldestServer, `The server is PostgreSQL ${version}, and flagmeter needs ${oldestServer} or later`);
   refuse(
     encoding !== 'UTF8',
     `The database has the encoding ${encoding}, which cannot store every name: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0`,

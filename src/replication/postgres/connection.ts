@@ -179,8 +179,7 @@ export class Connection {
     this.#pauseMs = Math.min(this.#pauseMs * 2, longestPauseMs);
     const next = `retrying when needed, at intervals of up to ${longestPauseMs / 1000} s`;
     const { sqlstate } = why as PostgresError;
-    if (isNew)
-      log.warn('PostgreSQL is not available', { connection: name, sqlstate, reason: why.message, next });
+    if (isNew) log.warn('PostgreSQL is not available', { connection: name, sqlstate, reason: why.message, next });
   }
 
   #lost(session: Session, why: Error): void {

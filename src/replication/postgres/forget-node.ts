@@ -64,8 +64,7 @@ async function lossOf(run: Run, named: string, force: boolean): Promise<NodeLoss
   }).catch(unfit);
   const [first, ...others] = rows;
   const found = rows.find(({ directory }) => directory === named) ?? first;
-  if (found === undefined)
-    throw new PostgresUnfit(`No node ${named} found: flagmeter postgres status lists the nodes`);
+  if (found === undefined) throw new PostgresUnfit(`No node ${named} found: flagmeter postgres status lists the nodes`);
   const { isAlive, isUp, current, ...node } = found;
   const { directory, name, state, lastBeat } = node;
   if (directory !== named && others.length > 0)

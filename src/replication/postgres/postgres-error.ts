@@ -56,8 +56,7 @@ export function publicReason(error: Error): string {
   if (!(error instanceof PostgresError)) return 'This node cannot follow PostgreSQL; see the log';
   const { code, sqlstate, cause } = error;
   if (sqlstate === '42P01' || sqlstate === '3F000') return noTables;
-  if (sqlstate === '01000' || [code, (cause as PostgresError | undefined)?.code].includes('deadline'))
-    return noCommits;
+  if (sqlstate === '01000' || [code, (cause as PostgresError | undefined)?.code].includes('deadline')) return noCommits;
   if (code === 'sql') return 'PostgreSQL rejects statements of this node; see the log';
   if (code === 'refused') return 'PostgreSQL refuses the sessions of this node; see the log';
   return 'PostgreSQL is unreachable';
@@ -85,9 +84,7 @@ export function unfit(error: unknown): never {
   const { sqlstate, message } = error as PostgresError;
   if (sqlstate === '42P01' || sqlstate === '3F000') throw new PostgresEmpty();
   if (sqlstate === '42501')
-    throw new PostgresUnfit(
-      `The role lacks a right: ${message}. Make it the owner of the tables, or grant it`,
-    );
+    throw new PostgresUnfit(`The role lacks a right: ${message}. Make it the owner of the tables, or grant it`);
   throw error;
 }
 

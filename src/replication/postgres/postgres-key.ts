@@ -61,8 +61,7 @@ export function readPostgresKey(file: string): PostgresKey {
   if (statSync(file).mode & 0o007)
     throw new Error(`Cannot use --postgres-key-file ${file}: everyone can read it; chmod o= ${file}`);
   const isHex = /^[0-9a-f]{64}$/i.test(text);
-  if (isHex || /^[A-Za-z0-9+/]{43}=$/.test(text))
-    return new PostgresKey(Buffer.from(text, isHex ? 'hex' : 'base64'));
+  if (isHex || /^[A-Za-z0-9+/]{43}=$/.test(text)) return new PostgresKey(Buffer.from(text, isHex ? 'hex' : 'base64'));
   throw new Error(
     `Cannot use --postgres-key-file ${file}: it must hold 32 random bytes as base64 or hex, as flagmeter postgres key makes it`,
   );

@@ -11,11 +11,7 @@ export interface PostgresReport {
   readonly server: ServerFacts;
   readonly nodes: readonly NodeReport[];
   /** Numbers of closed streams, and the open ones. */
-  readonly streams: {
-    readonly done: number;
-    readonly forgotten: number;
-    readonly open: readonly StreamReport[];
-  };
+  readonly streams: { readonly done: number; readonly forgotten: number; readonly open: readonly StreamReport[] };
   /** Last positions of the two logs: versions of the accounts, and entries of usage. */
   readonly heads: { readonly control: number; readonly data: number };
   readonly log: LogLength;
@@ -227,13 +223,7 @@ export function readPostgres(connection: Connection): Promise<PostgresReport> {
 /** Warnings about the setup and the nodes. @param skewMs how far the clock of this machine is ahead of PostgreSQL's */
 export function postgresWarnings(report: PostgresReport, skewMs: number): string[] {
   const { server, nodes } = report;
-  return [
-    ofSecrets(report),
-    ofServer(server),
-    whySkewed(skewMs) ?? [],
-    nodes.flatMap(ofNode),
-    ofLog(report),
-  ].flat();
+  return [ofSecrets(report), ofServer(server), whySkewed(skewMs) ?? [], nodes.flatMap(ofNode), ofLog(report)].flat();
 }
 
 function ofSecrets({ engine: { encrypted } }: PostgresReport): string[] {
@@ -249,10 +239,7 @@ function ofServer(server: ServerFacts): string[] {
   return [
     ...when(major < oldestServer, `The server is PostgreSQL ${version}; use ${oldestServer} or later`),
     ...when(server.fsync !== 'on', 'fsync is off: a power cut can destroy the database; set it on'),
-    ...when(
-      server.fullPageWrites !== 'on',
-      'full_page_writes is off: a power cut can destroy the database; set it on',
-    ),
+    ...when(server.fullPageWrites !== 'on', 'full_page_writes is off: a power cut can destroy the database; set it on'),
     ...when(
       synchronousCommit === 'off' || synchronousCommit === 'local',
       `synchronous_commit is ${synchronousCommit} by default; flagmeter sets it on for itself, other programs may not`,

@@ -36,8 +36,7 @@ export class PostgresUrlError extends Error {
   override readonly name = 'PostgresUrlError';
 }
 
-const form =
-  'Its form is postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?sslmode=verify-full&sslrootcert=FILE';
+const form = 'Its form is postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?sslmode=verify-full&sslrootcert=FILE';
 
 /** The known parameters and their defaults. An empty parameter counts as omitted. */
 const defaults = {

@@ -56,9 +56,7 @@ export function whyCommitsMayBeLost(replication: Replication): string | undefine
 export function canCommit({ synchronousStandbys, standbys }: Replication): boolean {
   const { needed, names } = parseSynchronousStandbys(synchronousStandbys) ?? { needed: 0, names: [] };
   const isNamed = (name: string) => names.includes('*') || names.includes(lowerCase(name));
-  const confirming = standbys.filter(({ name, state }) =>
-    state === null ? isNamed(name) : state !== 'async',
-  );
+  const confirming = standbys.filter(({ name, state }) => (state === null ? isNamed(name) : state !== 'async'));
   return confirming.length >= needed;
 }
 

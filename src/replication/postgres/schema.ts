@@ -208,10 +208,7 @@ ALTER TABLE fm_snapshot_part ALTER COLUMN body SET STORAGE EXTERNAL;
 INSERT INTO fm_head (log, position, id) VALUES ('control', 0, 0), ('data', 0, 0);
 ${dailySchema}`;
 
-export const tableNames: readonly string[] = Array.from(
-  schema.matchAll(/^CREATE TABLE (\w+)/gm),
-  ([, name]) => name!,
-);
+export const tableNames: readonly string[] = Array.from(schema.matchAll(/^CREATE TABLE (\w+)/gm), ([, name]) => name!);
 
 export interface NewPostgres {
   readonly id: string;
@@ -222,10 +219,7 @@ export interface NewPostgres {
 /** Creates all tables in a transaction. Of two concurrent attempts, the second waits at the first table, and then fails. */
 export async function createTables(run: Run, { id, secret }: NewPostgres): Promise<void> {
   const text = 'INSERT INTO fm_engine (id, layout, oldest_layout, secret) VALUES ($1, $2, $3, $4)';
-  await Promise.all([
-    run({ text: schema }),
-    run({ text, values: [id, postgresLayout, postgresLayout, secret] }),
-  ]);
+  await Promise.all([run({ text: schema }), run({ text, values: [id, postgresLayout, postgresLayout, secret] })]);
 }
 
 /** A step from the previous layout to `layout`. */
@@ -253,9 +247,7 @@ export function migrate(
   target = postgresLayout,
 ): Promise<{ readonly from: number; readonly to: number }> {
   const migrated = connection.transaction(async (run) => {
-    const { rows } = await run<{ layout: number }>({ text: 'SELECT layout FROM fm_engine FOR UPDATE' }).catch(
-      unfit,
-    );
+    const { rows } = await run<{ layout: number }>({ text: 'SELECT layout FROM fm_engine FOR UPDATE' }).catch(unfit);
     const from = rows[0]?.layout;
     if (from === undefined) throw noPostgres();
     if (from > target)
@@ -267,10 +259,7 @@ export function migrate(
     await refuseToLeaveBehind(run, oldest);
     for (const { layout, oldestLayout, statements } of due) {
       for (const text of statements) void run({ text });
-      void run({
-        text: 'UPDATE fm_engine SET layout = $1, oldest_layout = $2',
-        values: [layout, oldestLayout],
-      });
+      void run({ text: 'UPDATE fm_engine SET layout = $1, oldest_layout = $2', values: [layout, oldestLayout] });
     }
     return { from, to: due.at(-1)?.layout ?? from };
   });

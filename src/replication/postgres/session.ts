@@ -85,10 +85,7 @@ export class Session {
         else resolve({ rows: result.rows, rowCount: result.rowCount ?? 0, command: result.command });
       };
       const { name, text, values } = statement;
-      this.#client.query(
-        { ...(name === undefined ? {} : { name }), text, values: values as unknown[] },
-        answered,
-      );
+      this.#client.query({ ...(name === undefined ? {} : { name }), text, values: values as unknown[] }, answered);
     });
   }
 
@@ -111,8 +108,7 @@ export class Session {
       if (this.isOpen) await this.send({ text: 'ROLLBACK' }, false).catch(() => {});
       throw error;
     }
-    if (!this.isOpen)
-      throw failure ?? new PostgresError('unreachable', 'The session with PostgreSQL was lost');
+    if (!this.isOpen) throw failure ?? new PostgresError('unreachable', 'The session with PostgreSQL was lost');
     const { command } = await this.send({ text: 'COMMIT' }, true);
     if (command === 'COMMIT') return result;
     throw failure ?? new PostgresError('sql', 'PostgreSQL rolled the transaction back');
@@ -170,8 +166,7 @@ const cancelRequest = 80_877_102;
  */
 function cancel({ host, port }: PostgresHost, processId: number, secret: number): void {
   const message = Buffer.alloc(16);
-  for (const [at, value] of [16, cancelRequest, processId, secret].entries())
-    message.writeInt32BE(value, at * 4);
+  for (const [at, value] of [16, cancelRequest, processId, secret].entries()) message.writeInt32BE(value, at * 4);
   const socket = connect(host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port });
   socket.on('error', () => socket.destroy());
   socket.setTimeout(cancelWithinMs, () => socket.destroy());
@@ -185,16 +180,10 @@ function streamOf(client: pg.Client): { destroy(): void } {
 }
 
 function lost(why: Error): PostgresError {
-  if (why instanceof PostgresError)
-    return new PostgresError('unknown_outcome', why.message, why.sqlstate, why);
+  if (why instanceof PostgresError) return new PostgresError('unknown_outcome', why.message, why.sqlstate, why);
   const sqlstate = sqlstateOf(why);
   const cause = sqlstate === undefined ? why.message : `${why.message} (SQLSTATE ${sqlstate})`;
-  return new PostgresError(
-    'unknown_outcome',
-    `The session with PostgreSQL was lost: ${cause}`,
-    sqlstate,
-    why,
-  );
+  return new PostgresError('unknown_outcome', `The session with PostgreSQL was lost: ${cause}`, sqlstate, why);
 }
 
 function unconfirmed(): PostgresError {
@@ -310,8 +299,7 @@ async function prepare(client: pg.Client): Promise<void> {
 function whyRefused(error: DriverError, { user, password, database }: PostgresAddress): string | undefined {
   const sqlstate = sqlstateOf(error);
   const shown = JSON.stringify(user);
-  if (sqlstate === '28P01')
-    return `rejects the password of user ${shown} (SQLSTATE 28P01): correct it in the URL`;
+  if (sqlstate === '28P01') return `rejects the password of user ${shown} (SQLSTATE 28P01): correct it in the URL`;
   if (sqlstate === '28000') return `rejects user ${shown} (SQLSTATE 28000): ${error.message}`;
   if (sqlstate === '3D000')
     return `has no database ${JSON.stringify(database)} (SQLSTATE 3D000): create it, or correct the URL`;
@@ -347,8 +335,7 @@ function whyUnreachable(error: DriverError): string {
   if (sqlstate !== undefined) return `refused the session: ${message} (SQLSTATE ${sqlstate})`;
   if (/timeout expired|terminated/.test(message)) return 'did not answer in time, or closed the connection';
   if (code === 'ECONNREFUSED') return 'refused the connection: no server listens there (ECONNREFUSED)';
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
-    return `cannot be resolved: correct the host name (${code})`;
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `cannot be resolved: correct the host name (${code})`;
   return `cannot be reached: ${message}`;
 }
 

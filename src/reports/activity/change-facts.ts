@@ -20,11 +20,7 @@ const shownOtherwise: readonly string[] = ['feature.noted', 'key.leaked'];
 
 /** Whether the feed shows an entry of the audit log. */
 export function isChange(entry: AuditEntry): boolean {
-  return (
-    thingOf(entry) !== undefined &&
-    !shownOtherwise.includes(entry.action) &&
-    applicationOf(entry) !== undefined
-  );
+  return thingOf(entry) !== undefined && !shownOtherwise.includes(entry.action) && applicationOf(entry) !== undefined;
 }
 
 /** What the caller may know about an author. */
@@ -84,9 +80,7 @@ function textOf(subject: string, done: string, changes: readonly ChangedField[])
   if (changes.length === 1 && first?.field === 'archived')
     return capital(`${subject}${first.to === 'yes' ? 'archived' : 'restored from the archive'}`);
   const details = changes.map(({ field, from, to }) =>
-    done === 'changed'
-      ? `${wordsOf(field)} ${from ?? 'none'} → ${to ?? 'none'}`
-      : `${wordsOf(field)} ${to ?? 'none'}`,
+    done === 'changed' ? `${wordsOf(field)} ${from ?? 'none'} → ${to ?? 'none'}` : `${wordsOf(field)} ${to ?? 'none'}`,
   );
   return capital(`${subject}${done}${details.length > 0 ? `: ${details.join(', ')}` : ''}`);
 }

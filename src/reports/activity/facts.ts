@@ -63,10 +63,7 @@ export function pageOfFacts(facts: Iterable<Fact>, filter: ActivityFilter): read
 }
 
 /** Merges pages: see `pageOfFacts`. */
-export function latest(
-  items: readonly ActivityItem[],
-  { after, limit }: ActivityFilter,
-): readonly ActivityItem[] {
+export function latest(items: readonly ActivityItem[], { after, limit }: ActivityFilter): readonly ActivityItem[] {
   return items
     .map((item) => ({ item, position: positionOf(item) }))
     .filter(({ position }) => after === undefined || position < after)

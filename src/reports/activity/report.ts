@@ -70,8 +70,7 @@ export class ActivityFeed {
   *#facts(task: ActivityTask, at: Snapshot): Reading<readonly Fact[]> {
     const store = this.#store;
     const { now, application, environments, kinds } = task;
-    const wants = (...some: readonly Fact['kind'][]) =>
-      kinds.length === 0 || kinds.some((kind) => some.includes(kind));
+    const wants = (...some: readonly Fact['kind'][]) => kinds.length === 0 || kinds.some((kind) => some.includes(kind));
     const facts: Fact[] = [];
     for (const { name, number } of environments) {
       if (name !== (task.environment ?? name)) continue;
@@ -152,8 +151,7 @@ function* senderFacts(environment: string, number: number, { senders }: Sights):
     const program = programs.get(name) ?? { first, versions: new Map() };
     programs.set(name, program);
     program.first = Math.min(program.first, first);
-    if (version !== null)
-      program.versions.set(version, Math.min(first, program.versions.get(version) ?? first));
+    if (version !== null) program.versions.set(version, Math.min(first, program.versions.get(version) ?? first));
   }
   for (const [subject, { first, versions }] of programs) {
     const of = { environment, subject };
@@ -162,13 +160,7 @@ function* senderFacts(environment: string, number: number, { senders }: Sights):
     for (const [version, since] of versions) {
       if (since === first) continue;
       const key = [number, subject, version];
-      yield {
-        kind: 'sender_released',
-        at: since * slotMs,
-        key,
-        ...of,
-        text: `${subject} ${version} first seen`,
-      };
+      yield { kind: 'sender_released', at: since * slotMs, key, ...of, text: `${subject} ${version} first seen` };
     }
   }
 }

@@ -105,20 +105,14 @@ function* readDaily(
     else known.push(row);
   });
   const range = { from: from * minutesPerDay, to: (from + comparedDays) * minutesPerDay };
-  yield* readCounts(
-    store,
-    environment,
-    { ...range, grain: 'day' },
-    at,
-    ({ minute, size, ordinals, checks }) => {
-      const day = Math.floor(minute / minutesPerDay) - from;
-      for (let index = 0; index < size; index += 1) {
-        const row = rows[ordinals[index]!];
-        if (row !== undefined) row.checks[day]! += checks[index]!;
-        total[day]! += checks[index]!;
-      }
-    },
-  );
+  yield* readCounts(store, environment, { ...range, grain: 'day' }, at, ({ minute, size, ordinals, checks }) => {
+    const day = Math.floor(minute / minutesPerDay) - from;
+    for (let index = 0; index < size; index += 1) {
+      const row = rows[ordinals[index]!];
+      if (row !== undefined) row.checks[day]! += checks[index]!;
+      total[day]! += checks[index]!;
+    }
+  });
   return { from, features, total };
 }
 
@@ -207,9 +201,7 @@ function movedShares(rows: readonly Row[], { from, to }: LevelShift): SplitMove[
 function trafficMoves({ from, total }: Daily): TrafficMove[] {
   const first = total.findIndex((checks) => checks > 0);
   // The first day may be incomplete.
-  const values = total.map((checks, day) =>
-    first < 0 || day <= first ? Number.NaN : Math.log(Math.max(checks, 1)),
-  );
+  const values = total.map((checks, day) => (first < 0 || day <= first ? Number.NaN : Math.log(Math.max(checks, 1))));
   const noise = total.map((checks) => trafficNoise + 1 / Math.max(checks, 1));
   return levelShifts({ values: [values], noise: [noise], least: leastTraffic }).map((shift) => ({
     minute: (from + shift.day) * minutesPerDay,

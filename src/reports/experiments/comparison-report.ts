@@ -34,11 +34,7 @@ interface Read {
 }
 
 /** Compares the variants of a feature over whole UTC days. */
-export function* comparisonReport(
-  store: UsageTables,
-  unions: UserUnions,
-  task: ComparisonTask,
-): Reading<Comparison> {
+export function* comparisonReport(store: UsageTables, unions: UserUnions, task: ComparisonTask): Reading<Comparison> {
   const { environment, feature, event, split } = task;
   const counts = yield* readDays(store, task);
   const base = chooseBase(counts, task);
@@ -72,9 +68,7 @@ interface DailyCounts {
 
 /** The requested base if the feature ever had it, else the planned or usual one of those given in the range. */
 function chooseBase(counts: readonly DailyCounts[], task: ComparisonTask): string | undefined {
-  const given = counts
-    .filter(({ days }) => days.some(({ checks }) => checks > 0))
-    .map(({ variant }) => variant);
+  const given = counts.filter(({ days }) => days.some(({ checks }) => checks > 0)).map(({ variant }) => variant);
   if (given.length === 0) return undefined;
   if (counts.some(({ variant }) => variant === task.base)) return task.base;
   return given.find((variant) => variant === task.planned) ?? usualBase(given);
@@ -105,9 +99,7 @@ function* readDays(store: UsageTables, task: ComparisonTask): Reading<readonly D
     name.length === 2 && name[0] === task.feature && name[1] !== featureItself ? name[1] : undefined,
   );
   const ordinals = [...series.keys()];
-  const byDay = new Map(
-    ordinals.map((ordinal) => [ordinal, Array.from({ length }, () => ({ events: 0, checks: 0 }))]),
-  );
+  const byDay = new Map(ordinals.map((ordinal) => [ordinal, Array.from({ length }, () => ({ events: 0, checks: 0 }))]));
   const from = days.from * minutesPerDay;
   const to = days.to * minutesPerDay;
   const wanted = { from, to, grain: 'day', only: ordinals } as const;
@@ -124,11 +116,7 @@ function* readDays(store: UsageTables, task: ComparisonTask): Reading<readonly D
       }
     }),
   );
-  return ordinals.map((ordinal) => ({
-    ordinal,
-    variant: series.get(ordinal)!,
-    days: byDay.get(ordinal)!,
-  }));
+  return ordinals.map((ordinal) => ({ ordinal, variant: series.get(ordinal)!, days: byDay.get(ordinal)! }));
 }
 
 /** Adds each variant's users in the period; variants with the most users come first. */

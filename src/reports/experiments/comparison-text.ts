@@ -20,17 +20,13 @@ export function outcomeOf(
     return notEnough(`${base} was not served on these days: select another base.`);
   if (compared.length < 2) return notEnough(`Only ${base} was served on these days.`);
   const differences = compared.filter((each): each is WithDifference => each.difference !== null);
-  if (differences.length === 0)
-    return notEnough(missing(compared.flatMap(({ lack }) => lack ?? [])[0]!, base));
+  if (differences.length === 0) return notEnough(missing(compared.flatMap(({ lack }) => lack ?? [])[0]!, base));
   const found = differences.filter(({ difference }) => difference.pAdjusted < clear);
   const most = (list: readonly WithDifference[]) =>
     list.toSorted((a, b) => Math.abs(b.difference.estimate) - Math.abs(a.difference.estimate))[0]!;
   return found.length > 0
     ? { outcome: 'difference', why: sentence(most(found), base, event) }
-    : {
-        outcome: 'no_clear_difference',
-        why: inconclusive(differences.map(({ difference }) => difference.interval)),
-      };
+    : { outcome: 'no_clear_difference', why: inconclusive(differences.map(({ difference }) => difference.interval)) };
 }
 
 function notEnough(why: string): Outcome {

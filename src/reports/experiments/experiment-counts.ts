@@ -89,16 +89,14 @@ function* readMetrics(
 ): Reading<ReadonlyMap<string, ReadonlyMap<string, DayOfMetric[]>>> {
   const found = new Map<string, Map<string, DayOfMetric[]>>();
   if (metrics.length === 0 || days.to === days.from) return found;
-  const isWanted = (name: SeriesName) =>
-    name.length === 3 && name[1] === feature && metrics.includes(name[0]);
+  const isWanted = (name: SeriesName) => name.length === 3 && name[1] === feature && metrics.includes(name[0]);
   const series = yield* pickSeries(store, environment, (name) => (isWanted(name) ? name : undefined));
   const range = { from: days.from * minutesPerDay, to: days.to * minutesPerDay, step: 'day' } as const;
   yield* sumUp({ store, series, budget: new PointBudget() }, environment, range, (ordinal, _, points) => {
     const [metric, , variant] = series.get(ordinal) as readonly [string, string, string];
     const byMetric = found.get(variant) ?? new Map<string, DayOfMetric[]>();
     found.set(variant, byMetric);
-    const sums =
-      byMetric.get(metric) ?? Array.from({ length: days.to - days.from }, () => ({ sum: 0, count: 0 }));
+    const sums = byMetric.get(metric) ?? Array.from({ length: days.to - days.from }, () => ({ sum: 0, count: 0 }));
     byMetric.set(metric, sums);
     for (const [t, { sum, count }] of points) {
       const day = sums[Math.floor(t / 86_400) - days.from];

@@ -72,9 +72,7 @@ export function* experimentReport(
   const figures = figuresOf(task, counts, { days, isMet, isFinal, users, split: measured.state });
   const daily = counts.variants.map((each) => ({
     variant: each.variant,
-    values: sideOf(each, experiment.metric).days.map(({ events, checks }) =>
-      checks === 0 ? null : events / checks,
-    ),
+    values: sideOf(each, experiment.metric).days.map(({ events, checks }) => (checks === 0 ? null : events / checks)),
   }));
   const frozen = experiment.result?.figures;
   const result = { state: phase, frozen: frozen !== undefined, ...(frozen ?? figures), daily };
@@ -94,11 +92,7 @@ function splitOf({ variants }: ExperimentCounts, split: ExperimentTask['split'])
   return checkUsers(sides, sketchError);
 }
 
-function fewestUsers(
-  { variants }: ExperimentCounts,
-  { base }: Experiment,
-  split: ExperimentTask['split'],
-): number {
+function fewestUsers({ variants }: ExperimentCounts, { base }: Experiment, split: ExperimentTask['split']): number {
   const wanted = split?.map(([variant]) => variant) ?? [base, ...variants.map(({ variant }) => variant)];
   const usersOf = (name: string) => variants.find(({ variant }) => variant === name)?.users ?? 0;
   return Math.min(...wanted.map(usersOf));
@@ -188,21 +182,13 @@ function show({ variant, users, checks, rate, difference }: Compared): MeasuredV
 }
 
 /** What the traffic so far will find at the planned end; `null` if there is none yet. */
-function detectableAtEnd(
-  { experiment }: ExperimentTask,
-  counts: ExperimentCounts,
-  { from, to }: Days,
-): number | null {
+function detectableAtEnd({ experiment }: ExperimentTask, counts: ExperimentCounts, { from, to }: Days): number | null {
   const end = plannedDays(experiment).to;
   const others = counts.variants.filter(({ variant }) => variant !== experiment.base).length;
   if (end === null || to === from || others === 0) return null;
   const traffic = trafficOf(counts, experiment.metric, [[to - from, counts.users]]);
   if (traffic === undefined) return null;
-  const found = detectable(
-    { ...traffic, shares: sharesOf(counts, experiment.base) },
-    end - from,
-    alpha / others,
-  );
+  const found = detectable({ ...traffic, shares: sharesOf(counts, experiment.base) }, end - from, alpha / others);
   return Number.isFinite(found) ? found : null;
 }
 

@@ -26,8 +26,7 @@ export function progressText(experiment: Experiment, { now, users }: Progress): 
   const { from, to } = plannedDays(experiment);
   if (now < experiment.startAt) return `starts on ${dayText(experiment.startAt, now)}`;
   const day = Math.max(1, Math.floor(now / dayMs) - from + 1);
-  const ofDays =
-    to === null ? `day ${day}` : day > to - from ? 'the last day is over' : `day ${day} of ${to - from}`;
+  const ofDays = to === null ? `day ${day}` : day > to - from ? 'the last day is over' : `day ${day} of ${to - from}`;
   if (experiment.users === null || users === undefined) return ofDays;
   const part = Math.min(100, Math.floor((100 * users) / experiment.users));
   return `${ofDays}, ${part}% of ${whole(experiment.users)} users per variant`;
@@ -47,10 +46,7 @@ export function outcomeOf(
   { guardrails, split }: Context,
 ): Outcome {
   if (split === 'off')
-    return [
-      'untrustworthy',
-      'Not trustworthy: the split is off. Find the reason, and repeat the experiment.',
-    ];
+    return ['untrustworthy', 'Not trustworthy: the split is off. Find the reason, and repeat the experiment.'];
   const [outcome, text] = differenceIn(experiment, compared);
   const worse = guardrails.filter(({ state }) => state === 'worse').map((each) => each.text);
   return [outcome, [text, ...worse].join(' ')];
@@ -65,10 +61,7 @@ function differenceIn(
   const found = compared.filter((each): each is WithDifference => each.difference !== null);
   if (found.length === 0) {
     const [lack] = compared.flatMap((each) => each.lack ?? []);
-    return [
-      'not_enough',
-      lack === undefined ? `Not enough data: only one variant was served.` : missing(lack, base),
-    ];
+    return ['not_enough', lack === undefined ? `Not enough data: only one variant was served.` : missing(lack, base)];
   }
   const sign = direction === 'up' ? 1 : -1;
   const by = (is: (low: number, high: number) => boolean) =>
@@ -89,11 +82,7 @@ function differenceIn(
 }
 
 /** `on: used per check is 4.0 percentage points higher than with off (3.1 to 4.9)`. */
-function sentence(
-  { variant, difference: { estimate, interval } }: WithDifference,
-  base: string,
-  metric: string,
-) {
+function sentence({ variant, difference: { estimate, interval } }: WithDifference, base: string, metric: string) {
   const show = shownBy(metric);
   const [low, high] = estimate > 0 ? interval : [-interval[1], -interval[0]];
   return `${variant}: ${metric} per check is ${show(Math.abs(estimate))} ${

@@ -147,9 +147,7 @@ function* readUsers(
   const users = new Map<number, number>();
   const counted = measured.filter(({ fromDay }) => fromDay < end).slice(0, mostCounted);
   for (const from of new Set(counted.map(({ fromDay }) => fromDay))) {
-    const groups = counted
-      .filter(({ fromDay }) => fromDay === from)
-      .map(({ ordinals }) => [...ordinals.values()]);
+    const groups = counted.filter(({ fromDay }) => fromDay === from).map(({ ordinals }) => [...ordinals.values()]);
     const found = yield* countUniqueUsers(unions, environment, { from, to: end }, groups);
     for (const [ordinal, count] of found.series) users.set(ordinal, count);
   }
@@ -165,22 +163,12 @@ function splitOf(
   const names = [...new Set([...weights.keys(), ...ordinals.keys()])];
   const sidesOf = (counts: ReadonlyMap<number, number>): Side[] =>
     names.flatMap((variant) => {
-      const side = {
-        variant,
-        weight: weights.get(variant) ?? 0,
-        users: counts.get(ordinals.get(variant) ?? -1) ?? 0,
-      };
+      const side = { variant, weight: weights.get(variant) ?? 0, users: counts.get(ordinals.get(variant) ?? -1) ?? 0 };
       return side.weight > 0 || side.users > 0 ? [side] : [];
     });
   const byUsers = checkUsers(sidesOf(users), sketchError);
   const isByUsers = byUsers.state !== 'unknown';
   const { intended, actual, state }: MeasuredSplit = isByUsers ? byUsers : checkChecks(sidesOf(checks));
-  const shown = {
-    intended,
-    actual,
-    state,
-    planned,
-    of: isByUsers ? ('users' as const) : ('checks' as const),
-  };
+  const shown = { intended, actual, state, planned, of: isByUsers ? ('users' as const) : ('checks' as const) };
   return { ...shown, since: timeText(since), text: splitText(shown, since, now) };
 }

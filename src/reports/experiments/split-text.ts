@@ -6,19 +6,12 @@ import type { FeatureSplit } from '../../contract/shapes/split.ts';
  * unless it is off.
  */
 export function splitText(
-  {
-    intended,
-    actual,
-    state,
-    of,
-    planned,
-  }: Pick<FeatureSplit, 'intended' | 'actual' | 'state' | 'of' | 'planned'>,
+  { intended, actual, state, of, planned }: Pick<FeatureSplit, 'intended' | 'actual' | 'state' | 'of' | 'planned'>,
   since: number | null,
   now: number,
 ): string | null {
   if (state !== 'off' || actual === null) return null;
-  const distance = (variant: string) =>
-    Math.round((shareOf(actual, variant) - shareOf(intended, variant)) * 1e6);
+  const distance = (variant: string) => Math.round((shareOf(actual, variant) - shareOf(intended, variant)) * 1e6);
   // With two variants both are equally far; the one that should grow is named.
   const [variant] = Object.keys({ ...actual, ...intended }).toSorted(
     (a, b) => Math.abs(distance(b)) - Math.abs(distance(a)) || distance(a) - distance(b),
@@ -40,12 +33,6 @@ function shareOf(shares: Readonly<Record<string, number>>, variant: string): num
 
 /** A UTC day: `12 Nov`, with its year if that is another one. */
 export function dayText(at: number, now: number): string {
-  const year =
-    new Date(at).getUTCFullYear() === new Date(now).getUTCFullYear() ? {} : { year: 'numeric' as const };
-  return new Intl.DateTimeFormat('en-GB', {
-    day: 'numeric',
-    month: 'short',
-    timeZone: 'UTC',
-    ...year,
-  }).format(at);
+  const year = new Date(at).getUTCFullYear() === new Date(now).getUTCFullYear() ? {} : { year: 'numeric' as const };
+  return new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC', ...year }).format(at);
 }

@@ -34,15 +34,5 @@ export function* ledgerRows(store: UsageTables, task: LedgerTask, writer: RowWri
 function cellsOf({ hour, subject, count, lastAt, example }: LedgerEntry, names: ReturnType<typeof namesIn>) {
   const { environment, transport, route, userAgent, instance, outcome, status, code } = subject;
   const of = [timeText(hour * 3_600_000), names.environments.get(environment) ?? null, transport, route];
-  return [
-    ...of,
-    userAgent,
-    instance,
-    outcome,
-    status,
-    code,
-    count,
-    timeText(lastAt),
-    withKeyName(example, names),
-  ];
+  return [...of, userAgent, instance, outcome, status, code, count, timeText(lastAt), withKeyName(example, names)];
 }

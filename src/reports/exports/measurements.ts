@@ -54,8 +54,7 @@ export function* measurementRows(store: UsageTables, task: MeasurementsTask, wri
 
 function isRolledUp({ measurements }: UsageTables, environment: number, day: number): boolean {
   const end = day + minutesPerDay;
-  for (const _ of scanCells(measurements, measurementCodec, environment, bucketWidth.day, day, end))
-    return true;
+  for (const _ of scanCells(measurements, measurementCodec, environment, bucketWidth.day, day, end)) return true;
   return false;
 }
 

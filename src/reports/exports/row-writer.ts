@@ -34,8 +34,7 @@ const styles: Readonly<Record<RowFormat, Style>> = {
 function csvCell(value: Cell): string {
   if (typeof value === 'number') return `${value}`;
   if (value === null) return '';
-  if (Array.isArray(value) && !value.some((item) => typeof item === 'object'))
-    return csvText(value.join(', '));
+  if (Array.isArray(value) && !value.some((item) => typeof item === 'object')) return csvText(value.join(', '));
   return csvText(typeof value === 'object' ? JSON.stringify(value) : `${value}`);
 }
 

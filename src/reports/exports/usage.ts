@@ -37,11 +37,7 @@ interface NamedSeries {
 const maxCells = 100_000;
 
 /** The counts of an environment by time, feature and variant. Each part is read from one snapshot. */
-export function* usageRows(
-  store: UsageTables,
-  { environment, range, only }: UsageTask,
-  writer: RowWriter,
-): Rows {
+export function* usageRows(store: UsageTables, { environment, range, only }: UsageTask, writer: RowWriter): Rows {
   const series = yield* seriesInOrder(store, environment, only, writer);
   const counts = new CountsByBucket(
     series.map(({ ordinal }) => ordinal),
@@ -95,9 +91,7 @@ function readPart(
     if (goesOn && from % narrowestAt(from, kept) !== 0) throw rolledUp;
     const to = Math.min(range.to, endOfPart(from, step, counts.size, kept));
     const few = only === undefined ? {} : { only: counts.ordinals };
-    yield* readCounts(store, environment, { from, to, grain: step, ...few }, at, (block) =>
-      counts.add(block),
-    );
+    yield* readCounts(store, environment, { from, to, grain: step, ...few }, at, (block) => counts.add(block));
     return to;
   });
 }

@@ -195,12 +195,7 @@ export function daysParted({ range, now, daysBack }: Pick<OverviewWanted, 'range
   return { over, before, rest: { from: over.to, to } as Days };
 }
 
-function* readBase(
-  store: UsageTables,
-  wanted: OverviewWanted,
-  carried: Carried,
-  at: Snapshot,
-): Reading<OverviewBase> {
+function* readBase(store: UsageTables, wanted: OverviewWanted, carried: Carried, at: Snapshot): Reading<OverviewBase> {
   const { environment, range, comparison, application } = wanted;
   const { number } = environment;
   const grid = gridOf(range);
@@ -231,8 +226,7 @@ export class PastSeries implements Record<keyof Counts, number[]> {
   /** @param bounds the starts of the buckets, and the end of the last, minutes since the epoch */
   constructor(bounds: readonly number[], other?: PastSeries) {
     this.#bounds = bounds;
-    const start = (part: keyof Counts) =>
-      other?.[part].slice() ?? new Array<number>(bounds.length - 1).fill(0);
+    const start = (part: keyof Counts) => other?.[part].slice() ?? new Array<number>(bounds.length - 1).fill(0);
     this.checks = start('checks');
     this.used = start('used');
     this.viewed = start('viewed');
@@ -288,8 +282,7 @@ class PastCache {
     const key = JSON.stringify([number, range.step, bounds, isDone ? carried.late : carried]);
     const known = this.#kept.get(key);
     if (known !== undefined) return known;
-    if (this.#isFirst(JSON.stringify([number, range.step, bounds.length])) && range.to * 60_000 > now)
-      return undefined;
+    if (this.#isFirst(JSON.stringify([number, range.step, bounds.length])) && range.to * 60_000 > now) return undefined;
     const wanted = { ...past.span, grain: grainBefore(range, comparison, horizons) };
     yield* readCarriedCounts(this.#store, number, wanted, carried, at, (block) => past.add(block));
     this.#kept.set(key, past);
@@ -349,14 +342,7 @@ export class OverviewBases {
 
 function keyOf(wanted: OverviewWanted, carried: Carried): string {
   const { environment, range, comparison } = wanted;
-  return JSON.stringify([
-    environment.number,
-    range,
-    comparison,
-    carried,
-    hoursOver(wanted),
-    daysParted(wanted),
-  ]);
+  return JSON.stringify([environment.number, range, comparison, carried, hoursOver(wanted), daysParted(wanted)]);
 }
 
 /** Messages by hour: `accepted[0]` is of the hour `from` (hours since the epoch). */

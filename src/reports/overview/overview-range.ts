@@ -2,13 +2,7 @@ import Type from 'typebox';
 import { dayAt, monthsBefore, startOfDay } from '../../contract/calendar.ts';
 import type { QueryOf } from '../../http/query-reader.ts';
 import type { Days } from '../../storage/aggregate/unique-users.ts';
-import {
-  floorToBucket,
-  type Horizons,
-  horizonsAt,
-  minutesPerDay,
-  type Retention,
-} from '../../storage/lmdb/blocks.ts';
+import { floorToBucket, type Horizons, horizonsAt, minutesPerDay, type Retention } from '../../storage/lmdb/blocks.ts';
 import {
   bucketIn,
   grainOf,
@@ -191,8 +185,7 @@ export function bucketsBefore(
     const isKept = before.from >= horizons.hours;
     const zone = isKept ? zoned.timeZone : 'UTC';
     const first = dayAt(zone, before.from * minuteMs);
-    for (let index = 0; index <= length; index += 1)
-      bounds[index] = startOfDay(zone, first + index) / minuteMs;
+    for (let index = 0; index <= length; index += 1) bounds[index] = startOfDay(zone, first + index) / minuteMs;
   }
   return bounds.filter((bound) => bound <= from);
 }
@@ -211,12 +204,7 @@ const mostLeftOut = 2 * day;
  * kept by hours or days.
  * @param start of the range to compare with; by default that of the range before, which has the same length
  */
-export function compare(
-  { from, to }: Span,
-  now: number,
-  horizons: Horizons,
-  start?: number,
-): Comparison | undefined {
+export function compare({ from, to }: Span, now: number, horizons: Horizons, start?: number): Comparison | undefined {
   const past = Math.min(to, Math.ceil((now + 1) / minuteMs));
   const isWhole = (minute: number) => floorToBucket(minute, horizons) === minute;
   const isOver = past === to && start === undefined;

@@ -79,13 +79,7 @@ export function* overviewReport(
     const hours = { from: Math.floor(range.from / 60), to: Math.ceil(range.to / 60) };
     const { start, width, length, starts, spark } = gridOf(range);
     const said = { declared, owned: task.owned, splits: measured, ...judged };
-    const features = rowsOf(
-      base.names,
-      { ...counted, from: comparison?.before.from },
-      sights,
-      said,
-      spark.length,
-    );
+    const features = rowsOf(base.names, { ...counted, from: comparison?.before.from }, sights, said, spark.length);
     const { checks, used, viewed } = counted.totals.series;
     return {
       environment: environment.name,
@@ -153,16 +147,12 @@ function* countAll(
   const grid = gridOf(range);
   const totals = new Totals(base.names, grid, base.totals);
   const whole = { ...range, grain: grainOf(range) };
-  yield* readNewCounts(store, environment.number, whole, carried, at, (block) =>
-    totals.add(block, base.names, grid),
-  );
+  yield* readNewCounts(store, environment.number, whole, carried, at, (block) => totals.add(block, base.names, grid));
   const plus = function* (known: SpanTotals, span: Span | undefined): Reading<SpanTotals> {
     const sum = new SpanTotals(base.names, known);
     const wanted = span && { ...span, grain: 'minute' as const };
     if (wanted)
-      yield* readNewCounts(store, environment.number, wanted, carried, at, (block) =>
-        sum.add(block, base.names),
-      );
+      yield* readNewCounts(store, environment.number, wanted, carried, at, (block) => sum.add(block, base.names));
     return sum;
   };
   const total = totals.total();
@@ -177,11 +167,7 @@ function* countAll(
 }
 
 function minus(whole: Counts, part: Counts): Counts {
-  return {
-    checks: whole.checks - part.checks,
-    used: whole.used - part.used,
-    viewed: whole.viewed - part.viewed,
-  };
+  return { checks: whole.checks - part.checks, used: whole.used - part.used, viewed: whole.viewed - part.viewed };
 }
 
 /** The complete hours and the rest. */
@@ -194,11 +180,7 @@ function* readLedger(
   const { from, to } = hoursAround(task);
   const rest = { from: hoursOver(task).to, to };
   const last = yield* hourlyLedger(store, task.application, task.environment.number, rest, at);
-  return {
-    from,
-    accepted: [...ledger.accepted, ...last.accepted],
-    refused: [...ledger.refused, ...last.refused],
-  };
+  return { from, accepted: [...ledger.accepted, ...last.accepted], refused: [...ledger.refused, ...last.refused] };
 }
 
 /** `null` if nothing was counted at the start of the previous range. Messages are compared by whole hours. */
@@ -218,11 +200,7 @@ function showBefore(
     ...counted.before.counts,
     ...(counted.past && { series: showSeries(counted.past) }),
     ...receivedIn(ledger, { from: earlier, to: earlier + hours }),
-    against: {
-      ...showSpan(against),
-      ...counted.against,
-      ...receivedIn(ledger, { from: first, to: first + hours }),
-    },
+    against: { ...showSpan(against), ...counted.against, ...receivedIn(ledger, { from: first, to: first + hours }) },
   };
 }
 

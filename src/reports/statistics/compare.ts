@@ -66,8 +66,7 @@ export function commonDays(variants: readonly Variant[], base: string): readonly
   const against = variants.find(({ variant }) => variant === base);
   const all = (variants[0]?.days ?? []).map((_, index) => index);
   if (against === undefined) return all;
-  const givenOn = ({ days }: Variant, among: readonly number[]) =>
-    among.filter((index) => days[index]!.checks > 0);
+  const givenOn = ({ days }: Variant, among: readonly number[]) => among.filter((index) => days[index]!.checks > 0);
   const withBase = givenOn(against, all);
   const others = variants
     .filter((each) => each !== against && givenOn(each, withBase).length >= needed.days)
@@ -86,21 +85,13 @@ type IntervalAt = typeof intervalOf;
  * Compares each variant with the base, over the common days.
  * @param intervalAt by default the interval that holds if it is looked at once
  */
-export function compare(
-  variants: readonly Variant[],
-  base: string,
-  intervalAt: IntervalAt = intervalOf,
-): Compared[] {
+export function compare(variants: readonly Variant[], base: string, intervalAt: IntervalAt = intervalOf): Compared[] {
   const days = commonDays(variants, base);
   const sides = variants.map((each) => cut(each, days));
   const against = sides.find(({ variant }) => variant === base);
-  const lacks = sides.map((side) =>
-    side === against || against === undefined ? undefined : lackOf(side, against),
-  );
+  const lacks = sides.map((side) => (side === against || against === undefined ? undefined : lackOf(side, against)));
   const estimates = sides.map((side, index) =>
-    side === against || against === undefined || lacks[index] !== undefined
-      ? undefined
-      : differenceOf(side, against),
+    side === against || against === undefined || lacks[index] !== undefined ? undefined : differenceOf(side, against),
   );
   const tested = estimates.filter((estimate) => estimate !== undefined);
   const pValues = tested.map(pValueOf);
@@ -123,11 +114,7 @@ export function compare(
   });
 }
 
-function describe(
-  side: Variant,
-  together: number,
-  intervalAt: IntervalAt,
-): Omit<Compared, 'difference' | 'lack'> {
+function describe(side: Variant, together: number, intervalAt: IntervalAt): Omit<Compared, 'difference' | 'lack'> {
   const { variant, users, days } = side;
   const { events, checks } = total(days);
   const isEnough = users >= needed.users && events >= needed.events && given(days) >= needed.days;

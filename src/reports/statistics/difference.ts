@@ -31,9 +31,7 @@ export function total(days: readonly Day[]): Day {
 
 /** Events per check, over all days. Requires two days with checks. */
 export function rateOf({ days, users, spread }: Side): Estimate {
-  const terms = days
-    .filter(({ checks }) => checks > 0)
-    .map(({ events, checks }) => [events, checks] as const);
+  const terms = days.filter(({ checks }) => checks > 0).map(({ events, checks }) => [events, checks] as const);
   return jackknife(terms, (rate) => varianceOfPeople(rate, users, spread));
 }
 

@@ -72,8 +72,7 @@ function incompleteBeta(x: number, a: number, b: number): number {
 function upperGamma(a: number, x: number): number {
   if (x <= 0) return 1;
   const front = Math.exp(a * Math.log(x) - x - logGamma(a));
-  if (x >= a + 1)
-    return front / continuedFraction(x + 1 - a, (index) => [-index * (index - a), x + 1 - a + 2 * index]);
+  if (x >= a + 1) return front / continuedFraction(x + 1 - a, (index) => [-index * (index - a), x + 1 - a + 2 * index]);
   let term = 1 / a;
   let sum = term;
   for (let n = 1; n < maxTerms && term > sum * precision; n++) {

@@ -71,12 +71,7 @@ interface Compared {
 }
 
 /** The shift between the days from `start` to `at` and the days after `at`, if there is one. */
-function shiftAt(
-  levels: DailyLevels,
-  days: readonly number[],
-  start: number,
-  at: number,
-): LevelShift | undefined {
+function shiftAt(levels: DailyLevels, days: readonly number[], start: number, at: number): LevelShift | undefined {
   if (days[at + lasting]! - days[at - 1]! > maxSpan) return undefined;
   const compared: Compared[] = [];
   for (let figure = 0; figure < levels.values.length; figure += 1)

@@ -26,8 +26,7 @@ export function detectable(traffic: Traffic, days: number, alpha: number): numbe
   const { rate, checks, shares, spread } = traffic;
   const users = usersIn(traffic.users, days);
   const variance = shares.reduce((sum, share) => {
-    const ofChecks =
-      checks === 0 ? Number.POSITIVE_INFINITY : (spread ?? varianceOf(rate)) / (checks * days * share);
+    const ofChecks = checks === 0 ? Number.POSITIVE_INFINITY : (spread ?? varianceOf(rate)) / (checks * days * share);
     return sum + ofChecks + varianceOfPeople(rate, users * share, spread);
   }, 0);
   const freedom = Math.max(1, days - 1);

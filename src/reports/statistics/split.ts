@@ -91,9 +91,6 @@ export function sampleRatioP(shares: readonly Share[], sketchError: number): num
   const all =
     sides.reduce((sum, { seen, share, variance }) => sum + (share * seen) / variance, 0) /
     sides.reduce((sum, { share, variance }) => sum + share ** 2 / variance, 0);
-  const statistic = sides.reduce(
-    (sum, { seen, share, variance }) => sum + (seen - share * all) ** 2 / variance,
-    0,
-  );
+  const statistic = sides.reduce((sum, { seen, share, variance }) => sum + (seen - share * all) ** 2 / variance, 0);
   return upperTail(statistic, shares.length - 1);
 }

@@ -58,12 +58,7 @@ export function* measurementsReport(
 }
 
 /** Adds hours to the days of the time zone of a range. Both are in order of time. */
-function addByDay(
-  days: MetricPoint[],
-  hours: readonly MetricPoint[],
-  range: ReportRange,
-  budget: PointBudget,
-): void {
+function addByDay(days: MetricPoint[], hours: readonly MetricPoint[], range: ReportRange, budget: PointBudget): void {
   for (const [t, cell] of hours) {
     const day = bucketIn(range, t / 60);
     let last = days.at(-1);
@@ -87,8 +82,7 @@ interface MetricTotals {
 
 function totalsOf(name: SeriesName, only: string | undefined): MetricTotals | undefined {
   if (name.length === 2) return undefined;
-  const identity =
-    name.length === 1 ? { metric: name[0] } : { metric: name[0], feature: name[1], variant: name[2] };
+  const identity = name.length === 1 ? { metric: name[0] } : { metric: name[0], feature: name[1], variant: name[2] };
   if (only !== undefined && identity.metric !== only) return undefined;
   return { identity, total: measurementCodec.empty(), points: [] };
 }

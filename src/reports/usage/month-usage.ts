@@ -39,8 +39,7 @@ export function* monthUsage(store: UsageTables, task: MonthTask): Reading<MonthU
     const names = yield* pickSeries(store, number, (each) => each);
     for (const [ordinal, value] of yield* countsOf(store, number, task.range)) {
       const [feature, variant] = names.get(ordinal) ?? [];
-      if (feature !== undefined && variant)
-        features.push({ labels: { environment: name, feature, variant }, value });
+      if (feature !== undefined && variant) features.push({ labels: { environment: name, feature, variant }, value });
     }
     for (const [ordinal, value] of yield* measurementsOf(store, number, task.range, names)) {
       const [metric = '', feature = '', variant = ''] = names.get(ordinal) ?? [];
@@ -119,10 +118,7 @@ export function* prometheusReport(store: UsageTables, task: PrometheusTask): Rea
   return expositionText(metricsOf(yield* monthUsage(store, task), task.gauges));
 }
 
-function metricsOf(
-  { features, metrics, leftOut }: MonthUsage,
-  gauges: ReadonlySet<string>,
-): readonly ServiceMetric[] {
+function metricsOf({ features, metrics, leftOut }: MonthUsage, gauges: ReadonlySet<string>): readonly ServiceMetric[] {
   const counted = (field: keyof Counts, help: string): ServiceMetric => ({
     name: `flagmeter_feature_${field}_total`,
     type: 'counter',

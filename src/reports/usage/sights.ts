@@ -51,10 +51,7 @@ export class FeatureIndex {
   }
 
   /** When features were seen, by name and number of the environment, without environments in which they were not. */
-  *sights({
-    environments,
-    features,
-  }: SightTask): Reading<ReadonlyMap<string, ReadonlyMap<number, FeatureSight>>> {
+  *sights({ environments, features }: SightTask): Reading<ReadonlyMap<string, ReadonlyMap<number, FeatureSight>>> {
     const found = new Map(features.map((feature) => [feature, new Map<number, FeatureSight>()]));
     for (const environment of environments) {
       const indexed = this.#indexed(environment);
@@ -95,8 +92,7 @@ export class FeatureIndex {
       const drafts = new Map<string, Draft>();
       yield* readEach(ordinalsOf(indexed, hashOf([feature, ''])), (ordinal) => {
         const name = nameOf(ordinal);
-        if (name !== undefined)
-          addTo(drafts, ordinal, name, sightOf(seenAt(store, environment, ordinal, at)));
+        if (name !== undefined) addTo(drafts, ordinal, name, sightOf(seenAt(store, environment, ordinal, at)));
       });
       const sight = drafts.get(feature);
       if (sight !== undefined) sights.set(environment, sight);
@@ -156,13 +152,7 @@ interface Draft extends FeatureSight {
 }
 
 /** Adds a series of a feature. Users without a known variant count only for the feature. */
-function addTo(
-  features: Map<string, Draft>,
-  ordinal: number,
-  name: SeriesName,
-  sight: Sight,
-  only?: Only,
-): void {
+function addTo(features: Map<string, Draft>, ordinal: number, name: SeriesName, sight: Sight, only?: Only): void {
   const [feature, variant] = name.length === 3 ? [name[1], name[2]] : name;
   if (variant === undefined || feature === surplusName || only?.has(feature) === false) return;
   let draft = features.get(feature);

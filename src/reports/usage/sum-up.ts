@@ -31,18 +31,9 @@ type Point = readonly [t: number, cell: Measurement];
  * one snapshot, so that a concurrent roll-up cannot change it. Counts are read by `readCounts`: their cells overlap.
  * @throws {ApiError} `too_many_points`
  */
-export function* sumUp(
-  source: CellSource,
-  environment: number,
-  range: ReportRange,
-  take: TakeDay,
-): Reading<void> {
+export function* sumUp(source: CellSource, environment: number, range: ReportRange, take: TakeDay): Reading<void> {
   for (let day = floorTo(range.from, minutesPerDay); day < range.to; day += minutesPerDay) {
-    const part = {
-      ...range,
-      from: Math.max(day, range.from),
-      to: Math.min(day + minutesPerDay, range.to),
-    };
+    const part = { ...range, from: Math.max(day, range.from), to: Math.min(day + minutesPerDay, range.to) };
     const series = yield* fromSnapshot(source.store.lmdb, (at) => sumUpDay(source, environment, part, at));
     for (const [ordinal, one] of series) take(ordinal, one.end(), one.points);
   }
@@ -123,8 +114,7 @@ class DayOfSeries {
     if (width === bucketWidth.day) mergeMeasurement(this.#total, cell);
     else this.#addToHour(bucketStart(minute, 'hour'), cell);
     // A bucket wider than the step is reported at its start.
-    if (this.#step === 'minute' || (this.#step === 'hour' && width === bucketWidth.day))
-      this.#show(minute * 60, cell);
+    if (this.#step === 'minute' || (this.#step === 'hour' && width === bucketWidth.day)) this.#show(minute * 60, cell);
   }
 
   /** Ends the day. @returns its total */

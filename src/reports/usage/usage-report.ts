@@ -8,15 +8,7 @@ import type { Environment } from '../../storage/lmdb/records.ts';
 import { featureItself } from '../../storage/lmdb/series.ts';
 import { fromSnapshot, type Reading } from '../../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../../storage/lmdb/usage.ts';
-import {
-  bucketIn,
-  grainOf,
-  minuteText,
-  PointBudget,
-  type ReportRange,
-  shownZone,
-  userDaysOf,
-} from './report-range.ts';
+import { bucketIn, grainOf, minuteText, PointBudget, type ReportRange, shownZone, userDaysOf } from './report-range.ts';
 import { pickSeries } from './sights.ts';
 
 export interface UsageTask {

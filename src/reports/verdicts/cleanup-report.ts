@@ -61,11 +61,7 @@ interface Judged {
 }
 
 /** The features that can go, with the evidence, and those that cannot go yet. The team is done with archived ones. */
-export function* cleanupReport(
-  store: UsageTables,
-  verdicts: Verdicts,
-  task: CleanupTask,
-): Reading<CleanupFound> {
+export function* cleanupReport(store: UsageTables, verdicts: Verdicts, task: CleanupTask): Reading<CleanupFound> {
   const { declared, only } = task;
   const { judgements } = yield* verdicts.of(task);
   const declarations = new Map(declared.map((each) => [each.name, each]));
@@ -109,8 +105,7 @@ const order: readonly VerdictKind[] = ['safe_to_remove', 'one_variant', 'archive
 
 /** The safe ones first, and then those that have been so for the longest time. */
 function byUrgency(one: Judged, other: Judged): number {
-  const place = ({ judgement }: Judged) =>
-    (order.indexOf(judgement.kind) + order.length + 1) % (order.length + 1);
+  const place = ({ judgement }: Judged) => (order.indexOf(judgement.kind) + order.length + 1) % (order.length + 1);
   const since = ({ judgement }: Judged) => judgement.since ?? Number.POSITIVE_INFINITY;
   const a = since(one);
   const b = since(other);
@@ -130,21 +125,11 @@ function explained(
   const declarations = new Map(declared.map((each) => [each.name, each]));
   return fromSnapshot(store.lmdb, function* (at): Reading<Pick<CleanupFound, 'removable' | 'kept'>> {
     const places = yield* placesAt(store, environments, now, at);
-    const checks = yield* checksOf(
-      store,
-      { environments, now },
-      new Set(removable.map(({ feature }) => feature)),
-      at,
-    );
+    const checks = yield* checksOf(store, { environments, now }, new Set(removable.map(({ feature }) => feature)), at);
     const names = [...declarations.keys()];
     const reasonsFor = ({ feature, declared: isDeclared }: Judged) => {
       const declaration = declarations.get(feature);
-      const facts = {
-        declaration,
-        environments: factsWithAskers(store, places, feature, now, at),
-        now,
-        quietMs,
-      };
+      const facts = { declaration, environments: factsWithAskers(store, places, feature, now, at), now, quietMs };
       // Sights may have changed since the verdicts were cached.
       const judgement = judge(facts);
       const reasons = reasonsOf(facts, judgement, checks(feature, judgement.environments));

@@ -73,10 +73,7 @@ export function featuresReport(store: UsageTables, task: FeaturesTask): Reading<
     const { items, nextCursor } = cutPage(wanted, page, ({ name }) => name);
     const shown: Feature[] = [];
     for (const each of items) {
-      shown.push({
-        ...showFeature(each, task.owned.get(each.name), task),
-        ...showVerdict(judge(each)),
-      });
+      shown.push({ ...showFeature(each, task.owned.get(each.name), task), ...showVerdict(judge(each)) });
       if (shown.length % stride === 0) yield;
     }
     return { items: shown, nextCursor };
@@ -142,8 +139,7 @@ export function showFeature(
     ...plain,
     snoozedUntil: timeText(snoozedUntil),
     split: split && Object.fromEntries(split),
-    rollout:
-      rollout?.map(({ at, split }) => ({ at: timeText(at), split: Object.fromEntries(split) })) ?? null,
+    rollout: rollout?.map(({ at, split }) => ({ at: timeText(at), split: Object.fromEntries(split) })) ?? null,
     ...showOwned(declaration, owners),
     stale: isStale(declaration, sight, staleness),
     firstSeenAt: timeText(firstSeenAt),

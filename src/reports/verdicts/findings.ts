@@ -22,14 +22,7 @@ import type {
 import type { SplitCache } from '../experiments/split-report.ts';
 import { merge, neverSeen, type Sight } from '../usage/sights.ts';
 import { type Figures, reasonsOf, undeclared } from './verdict-reasons.ts';
-import {
-  factsWithAskers,
-  judgeIn,
-  type Place,
-  placesAt,
-  type Verdicts,
-  type VerdictsTask,
-} from './verdicts.ts';
+import { factsWithAskers, judgeIn, type Place, placesAt, type Verdicts, type VerdictsTask } from './verdicts.ts';
 
 export interface FindingsTask extends VerdictsTask {
   /** Number of the application. */
@@ -83,9 +76,7 @@ export function* findingsReport(
 ): Reading<DataFindings> {
   const { now } = task;
   const { kinds, places } = yield* verdicts.of(task);
-  const refused = yield* fromSnapshot(store.lmdb, (at) =>
-    refusedSince(store, task, now - refusing.countedMs, at),
-  );
+  const refused = yield* fromSnapshot(store.lmdb, (at) => refusedSince(store, task, now - refusing.countedMs, at));
   const off = new Map<string, ReadonlySet<string>>();
   for (const { name, number } of places) {
     const found = yield* splits.of({ environment: number, declared: task.declared, now });
@@ -127,12 +118,7 @@ function flagsFinder(
 ): (isSeen: (name: string) => boolean, off: ReadonlySet<string> | undefined) => FoundFlags {
   const declarations = new Map(declared.map((each) => [each.name, each]));
   return (isSeen, off) => {
-    const found = {
-      archived_but_asked: none(),
-      flags_can_go: none(),
-      split_mismatch: none(),
-      undeclared: none(),
-    };
+    const found = { archived_but_asked: none(), flags_can_go: none(), split_mismatch: none(), undeclared: none() };
     let flags = 0;
     for (const [name, kind] of kinds) {
       const declaration = declarations.get(name);
@@ -208,10 +194,7 @@ function* verdictsIn(
 }
 
 function sightIn(places: readonly Place[], feature: string): Sight {
-  return places.reduce<Sight>(
-    (sight, { sights }) => merge(sight, sights.get(feature) ?? neverSeen),
-    neverSeen,
-  );
+  return places.reduce<Sight>((sight, { sights }) => merge(sight, sights.get(feature) ?? neverSeen), neverSeen);
 }
 
 function firstSeenSince(places: readonly Place[], from: number): FirstSeen[] {

@@ -67,11 +67,7 @@ const explain: Readonly<Record<VerdictKind, Explain>> = {
   ],
   archived_but_asked: (facts, judgement, figures) => [
     ...archivedSince(facts),
-    ...timed(
-      'last_seen',
-      lastSeen(facts),
-      (at) => `It was still checked at ${at}, in ${placesOf(facts, judgement)}.`,
-    ),
+    ...timed('last_seen', lastSeen(facts), (at) => `It was still checked at ${at}, in ${placesOf(facts, judgement)}.`),
     ...checked(figures),
     ...stillAsking(facts, judgement),
   ],
@@ -87,18 +83,12 @@ const explain: Readonly<Record<VerdictKind, Explain>> = {
     ...(otherwise === undefined ? [] : explain[otherwise.kind](facts, otherwise, figures)),
   ],
   snoozed: (facts, { otherwise }, figures) => [
-    ...timed(
-      'snoozed',
-      facts.declaration?.snoozedUntil ?? null,
-      (at) => `The verdict is snoozed until ${at}.`,
-    ),
+    ...timed('snoozed', facts.declaration?.snoozedUntil ?? null, (at) => `The verdict is snoozed until ${at}.`),
     ...(otherwise === undefined ? [] : explain[otherwise.kind](facts, otherwise, figures)),
   ],
   new: (facts, { since }) =>
     timed('new', since, (at) =>
-      lastSeen(facts) === null
-        ? `It is new: declared at ${at}, and not seen yet.`
-        : `It is new: first seen at ${at}.`,
+      lastSeen(facts) === null ? `It is new: declared at ${at}, and not seen yet.` : `It is new: first seen at ${at}.`,
     ),
 };
 
@@ -208,9 +198,7 @@ function silenceOf(facts: VerdictFacts, environment: EnvironmentFacts): readonly
   if (reporting(facts, reporters).length === 0) {
     const text = (at: string) => `Nothing has reported in ${name} since ${at}.`;
     const said = timed('nothing_reports', lastOf(reporters), text);
-    return said.length > 0
-      ? said
-      : [reason('nothing_reports', `Nothing is known to have reported in ${name}.`)];
+    return said.length > 0 ? said : [reason('nothing_reports', `Nothing is known to have reported in ${name}.`)];
   }
   const late = namesOf(lateAskers(facts, environment));
   const gone = latestFirst(goneAskers(facts, environment)).slice(0, mostNamed);

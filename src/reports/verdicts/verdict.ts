@@ -77,10 +77,7 @@ export function reporting({ now, quietMs }: VerdictFacts, senders: readonly Seen
  * Senders that checked a feature and no longer report, in this or another version. All packets count as one sender, because
  * the team does not choose its users' browsers. Senders beyond the limit are indistinguishable.
  */
-export function goneAskers(
-  facts: VerdictFacts,
-  { askers, reporters }: EnvironmentFacts,
-): readonly SeenSender[] {
+export function goneAskers(facts: VerdictFacts, { askers, reporters }: EnvironmentFacts): readonly SeenSender[] {
   const still = new Set(reporting(facts, reporters).map(programOf));
   return askers.filter((asker) => !still.has(programOf(asker)));
 }
@@ -177,8 +174,7 @@ function judgeVariants(
   if (variant === undefined || given.size > 1 || variant === surplusName) return undefined;
   const others = seen.flatMap(({ sight }) => [...sight.variants].filter(([name]) => name !== variant));
   const since =
-    latest(others.map(([, { lastSeenAt }]) => lastSeenAt)) ??
-    earliest(seen.map(({ sight }) => sight.firstSeenAt));
+    latest(others.map(([, { lastSeenAt }]) => lastSeenAt)) ?? earliest(seen.map(({ sight }) => sight.firstSeenAt));
   if (facts.declaration?.archived || (since !== null && facts.now - since <= facts.quietMs)) return undefined;
   return { kind: 'one_variant', since, variant, ...named(recent) };
 }
@@ -189,10 +185,7 @@ function named(environments: readonly EnvironmentFacts[]): Pick<Judgement, 'envi
 
 /** The earliest time; `null` if one is unknown. */
 function earliest(times: readonly (number | null)[]): number | null {
-  return times.reduce(
-    (one, other) => (one === null || other === null ? null : Math.min(one, other)),
-    times[0] ?? null,
-  );
+  return times.reduce((one, other) => (one === null || other === null ? null : Math.min(one, other)), times[0] ?? null);
 }
 
 /** The latest known time. */

@@ -94,15 +94,10 @@ function readPostgresFile(checked: Checked, readFile: ConfigSources['readFile'])
   try {
     raw = readFile(String(path.value)).trim();
   } catch (error) {
-    throw blame(
-      checked,
-      'postgresFile',
-      `cannot be read (${(error as NodeJS.ErrnoException).code ?? 'error'})`,
-    );
+    throw blame(checked, 'postgresFile', `cannot be read (${(error as NodeJS.ErrnoException).code ?? 'error'})`);
   }
   const setting = settingOf('postgres');
-  if (!Value.Check(setting.schema, raw))
-    throw blame(checked, 'postgresFile', `its text must ${must(setting)}`);
+  if (!Value.Check(setting.schema, raw)) throw blame(checked, 'postgresFile', `its text must ${must(setting)}`);
   checked.set('postgres', { raw, value: raw, by: 'from --postgres-file' });
 }
 
@@ -210,21 +205,15 @@ function checkRelations(checked: Checked): void {
     throw blame(checked, 'burst', `must be at least 1 while --rate is ${shown(checked, 'rate')}`);
   }
   if (checked.has('postgres') && number(checked, 'workers') > 1)
-    throw blame(
-      checked,
-      'workers',
-      'must be 1 with --postgres: one thread counts and another applies the log',
-    );
+    throw blame(checked, 'workers', 'must be 1 with --postgres: one thread counts and another applies the log');
   if (number(checked, 'threads') > 0 && !isMetricsAlone(checked))
     throw blame(
       checked,
       'threads',
       'needs --metrics-listen too: front-end threads accept the connections of the metrics host only',
     );
-  if (checked.has('tlsCert') && !checked.has('tlsKey'))
-    throw blame(checked, 'tlsCert', 'needs --tls-key too');
-  if (checked.has('tlsKey') && !checked.has('tlsCert'))
-    throw blame(checked, 'tlsKey', 'needs --tls-cert too');
+  if (checked.has('tlsCert') && !checked.has('tlsKey')) throw blame(checked, 'tlsCert', 'needs --tls-key too');
+  if (checked.has('tlsKey') && !checked.has('tlsCert')) throw blame(checked, 'tlsKey', 'needs --tls-cert too');
   checkBackup(checked);
   checkProxies(checked);
 }

@@ -8,9 +8,5 @@ export function limitsOf({ maxFeatures, maxVariants, maxMetrics }: Config): Seri
 
 export function retentionOf({ keepMinutes, keepHours, keepDays }: Config): Retention {
   const hourMs = 3_600_000;
-  return {
-    minutesMs: keepMinutes * hourMs,
-    hoursMs: keepHours * 24 * hourMs,
-    daysMs: keepDays * 24 * hourMs,
-  };
+  return { minutesMs: keepMinutes * hourMs, hoursMs: keepHours * 24 * hourMs, daysMs: keepDays * 24 * hourMs };
 }

@@ -47,13 +47,11 @@ export function readProviderFile(
   const read = providers.map((value: unknown, number) => {
     const refuseEntry = (why: string) => refuse(`providers[${number}]${nameOf(value)}${why}`);
     const { id, clientSecretFile, ...wanted } = checkEntry(value, refuseEntry);
-    if (!/^[a-z0-9-]{1,40}$/.test(id))
-      throw refuseEntry('.id must be 1 to 40 lower-case letters, digits and hyphens');
+    if (!/^[a-z0-9-]{1,40}$/.test(id)) throw refuseEntry('.id must be 1 to 40 lower-case letters, digits and hyphens');
     if (ids.has(id)) throw refuseEntry('.id is that of another entry');
     ids.add(id);
     try {
-      const clientSecret =
-        clientSecretFile === undefined ? null : readSecret(resolve(dirname(file), clientSecretFile));
+      const clientSecret = clientSecretFile === undefined ? null : readSecret(resolve(dirname(file), clientSecretFile));
       const settings = completeProvider({ ...wanted, clientSecret }, { allowPrivate });
       return { id, number, ...settings, createdAt: now, updatedAt: now };
     } catch (error) {
@@ -73,8 +71,7 @@ export function warnOfUnknownTeams(
   for (const { id, defaultTeam, claimRules } of providers) {
     const named = [...(defaultTeam === null ? [] : [defaultTeam]), ...claimRules.map(({ team }) => team)];
     const missing = [...new Set(named)].filter((team) => !teams.has(team));
-    if (missing.length > 0)
-      log.warn(`--${flag} names teams that do not exist`, { provider: id, teams: missing });
+    if (missing.length > 0) log.warn(`--${flag} names teams that do not exist`, { provider: id, teams: missing });
   }
 }
 
@@ -84,9 +81,7 @@ function checkEntry(value: unknown, refuse: Refuse): Entry {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw refuse(' must be an object');
   checkNames('.', value, Object.keys(Entry.properties), refuse);
   if (checker().Check(value)) return value;
-  const { message } = shapeError(checker().Errors(value), {
-    placeOf: (pointer) => `: ${pointer.slice(1, 100)}`,
-  });
+  const { message } = shapeError(checker().Errors(value), { placeOf: (pointer) => `: ${pointer.slice(1, 100)}` });
   throw refuse(message.replace(/^The body/, ''));
 }
 

@@ -71,10 +71,7 @@ export class FrontThread {
     const { number, queues, ahead, config, fromMain, listener } = this.#start;
     const publish = (message: FrontUpdate) => this.#publisher.publish(message);
     const others = new SharedQueues(queues, number, performance.timeOrigin);
-    const core = new FrontCore(
-      { config, others, clock: clockAhead(ahead), log: this.#log, publish },
-      beginning,
-    );
+    const core = new FrontCore({ config, others, clock: clockAhead(ahead), log: this.#log, publish }, beginning);
     this.#core = core;
     this.#updates = new Subscriber<MainUpdate>(fromMain, (message) => {
       if (message.about === 'settings') this.#logLevel = message.settings.logLevel;
@@ -87,10 +84,7 @@ export class FrontThread {
   #dispatchOf(core: FrontCore, fromMain: Subscriber<MainUpdate>): Dispatch {
     const { config } = this.#start;
     const owner: Owner = {
-      forward: async (request, body) => ({
-        ...(await this.#forwarder.forward(request, body)),
-        isRelayed: true,
-      }),
+      forward: async (request, body) => ({ ...(await this.#forwarder.forward(request, body)), isRelayed: true }),
       catchUp: () => fromMain.catchUp(),
       countsHere: (packet, sender) => core.countsHere(packet, sender),
     };
@@ -209,10 +203,7 @@ class FrontCore {
     this.#publish = publish;
     this.#clock = clock;
     this.#mirrors = new SeriesMirrors(limitsOf(config));
-    this.#keys = new ThreadKeys(
-      clock,
-      new Outbox(clock, () => publish({ about: 'keys', marks: this.#keys.take() })),
-    );
+    this.#keys = new ThreadKeys(clock, new Outbox(clock, () => publish({ about: 'keys', marks: this.#keys.take() })));
     this.#keys.update(beginning.accounts);
     this.#rates = new ThreadRateLimits(rate, burst, performance.timeOrigin - beginning.timeOrigin);
     const secret = Buffer.from(beginning.digestSecret);

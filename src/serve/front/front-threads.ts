@@ -179,10 +179,7 @@ export class FrontThreads {
     const renewable = ({ calls }: Thread): Renewable => ({
       async reopen() {
         await calls.call('reopen');
-        return {
-          finish: (graceMs) => calls.call('finishRenewal', graceMs),
-          undo: () => calls.call('undoRenewal'),
-        };
+        return { finish: (graceMs) => calls.call('finishRenewal', graceMs), undo: () => calls.call('undoRenewal') };
       },
     });
     return reopenAll(this.#threads.map(renewable));

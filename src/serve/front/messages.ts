@@ -67,12 +67,5 @@ export interface FrontStart {
 }
 
 export function joinedListener({ host, port, tls, headers, busyPaths }: ListenOptions): JoinedListener {
-  return {
-    host,
-    port,
-    joins: true,
-    ...(tls && { tls }),
-    ...(headers && { headers }),
-    ...(busyPaths && { busyPaths }),
-  };
+  return { host, port, joins: true, ...(tls && { tls }), ...(headers && { headers }), ...(busyPaths && { busyPaths }) };
 }

@@ -75,8 +75,7 @@ export function readHeaders(text: string): Record<string, string> {
     const colon = line.indexOf(':');
     const name = line.slice(0, colon).trim();
     const content = line.slice(colon + 1).trim();
-    if (colon < 0 || !token.test(name) || !value.test(content))
-      throw new Error(`line ${at + 1} is not NAME: VALUE`);
+    if (colon < 0 || !token.test(name) || !value.test(content)) throw new Error(`line ${at + 1} is not NAME: VALUE`);
     headers.set(name.toLowerCase(), content);
   }
   return Object.fromEntries(headers);

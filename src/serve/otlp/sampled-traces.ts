@@ -68,8 +68,7 @@ export class SampledTraces {
   #begin(request: Request): RequestTrace | undefined {
     const { method } = request;
     const sent = request.header('traceparent');
-    const parent =
-      sent === undefined ? this.#byChance() : this.#continued(sent, request.header('tracestate'));
+    const parent = sent === undefined ? this.#byChance() : this.#continued(sent, request.header('tracestate'));
     if (parent === undefined) return undefined;
     const begun = this.#start(method, SpanKind.SERVER, { 'http.request.method': method }, parent);
     if (begun === undefined) return undefined;

@@ -66,8 +66,7 @@ export class UsagePush {
       if (this.#isFailing) log.info('sending usage to the collector works again');
       this.#isFailing = false;
     } catch (error) {
-      if (!this.#isFailing && !signal.aborted)
-        log.warn('sending usage to the collector failed; retrying', { error });
+      if (!this.#isFailing && !signal.aborted) log.warn('sending usage to the collector failed; retrying', { error });
       this.#isFailing = true;
     }
   }
@@ -99,9 +98,7 @@ export class UsagePush {
  * True if this machine sends usage. Among nodes, which all have the same counts, it is the connected one with the lowest directory id.
  * While nodes disagree, two may send the same points, or none: sums are cumulative, so nothing is lost.
  */
-export function isSender(
-  status: Pick<UsageStoreStatus, 'directory' | 'postgres' | 'nodes'> | undefined,
-): boolean {
+export function isSender(status: Pick<UsageStoreStatus, 'directory' | 'postgres' | 'nodes'> | undefined): boolean {
   if (status === undefined) return true;
   if (!status.postgres.connected) return false;
   const up = status.nodes.filter(({ state }) => state === 'up').map(({ directory }) => directory);

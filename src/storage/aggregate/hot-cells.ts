@@ -130,8 +130,7 @@ export class HotCells<T> {
   #load(blocks: Map<number, HotBlock<T>>, number: number, bucket: number): HotBlock<T> {
     const key = blockKey(number, bucket);
     const stored = this.#table.get(key);
-    const cells =
-      stored === undefined ? new Array(cellsPerBlock).fill(undefined) : decodeBlock(stored, this.#codec);
+    const cells = stored === undefined ? new Array(cellsPerBlock).fill(undefined) : decodeBlock(stored, this.#codec);
     const block = { key, number, bucket, cells, touched: false };
     blocks.set(number, block);
     this.#size += 1;

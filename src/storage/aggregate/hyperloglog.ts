@@ -158,8 +158,7 @@ export class HyperLogLog {
   copy(): HyperLogLog {
     const made = new HyperLogLog();
     for (const [index, { registers, coupons }] of this.contents()) {
-      const content =
-        registers === undefined ? { coupons: coupons.slice() } : { registers: registers.slice() };
+      const content = registers === undefined ? { coupons: coupons.slice() } : { registers: registers.slice() };
       made.#chunks[index] = new Chunk(content);
     }
     return made;

@@ -82,10 +82,7 @@ export type Chore = (room: number) => number;
  * of workers is not searched for it. The ledger belongs to the application, so deleting an environment keeps it. The messages
  * of the last minutes contain no personal data and expire.
  */
-export function erasures(
-  store: UsageTables,
-  { application, environments, whole }: Deletion,
-): readonly Chore[] {
+export function erasures(store: UsageTables, { application, environments, whole }: Deletion): readonly Chore[] {
   const { counts, carried, measurements, sketches, seen, senders, series } = store;
   const inEnvironments = environments.flatMap((environment): Chore[] => [
     ...[counts, carried, measurements, sketches, seen, senders, series].map(

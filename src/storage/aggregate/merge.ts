@@ -53,12 +53,7 @@ function clamp(sum: number): number {
 }
 
 /** Lists a new person. Call it in a transaction. @param seconds Unix seconds @returns `undefined` if the environment is full */
-export function openExposures(
-  store: UsageTables,
-  key: Buffer,
-  seconds: number,
-  people: number,
-): Exposures | undefined {
+export function openExposures(store: UsageTables, key: Buffer, seconds: number, people: number): Exposures | undefined {
   return readExposures(store, key) ?? listPerson(store, key, seconds, people);
 }
 

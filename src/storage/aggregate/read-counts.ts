@@ -149,10 +149,8 @@ export function planSegments(
     const nextDay = floorTo(minute, day) + day;
     const noHours = nextDay <= hoursFrom;
     const noMinutes = noHours || nextHour <= minutesFrom;
-    const isDay =
-      minute % day === 0 && (noHours || (widest === bucketWidth.day && (isOpen || nextDay <= to)));
-    const isHour =
-      minute % hour === 0 && (noMinutes || (widest !== bucketWidth.minute && (isOpen || nextHour <= to)));
+    const isDay = minute % day === 0 && (noHours || (widest === bucketWidth.day && (isOpen || nextDay <= to)));
+    const isHour = minute % hour === 0 && (noMinutes || (widest !== bucketWidth.minute && (isOpen || nextHour <= to)));
     const next = isDay || noHours ? nextDay : isHour || noMinutes ? nextHour : Math.min(nextHour, to);
     if (isDay) add(bucketWidth.day, minute, next);
     else if (isHour && !noHours) add(bucketWidth.hour, minute, next);

@@ -28,11 +28,7 @@ export function* countUniqueUsers(
   groups: readonly (readonly number[])[],
 ): Reading<UniqueUsers> {
   const all = yield* unions.of(environment, days, [environmentOrdinal]);
-  const users: UniqueUsers = {
-    environment: all.get(environmentOrdinal)!.estimate(),
-    series: new Map(),
-    groups: [],
-  };
+  const users: UniqueUsers = { environment: all.get(environmentOrdinal)!.estimate(), series: new Map(), groups: [] };
   const most = users.environment;
   for (const some of slices(groups)) {
     const ordinals = new Set(some.flatMap(([, group]) => group));
@@ -136,11 +132,7 @@ export class UserUnions {
   }
 
   /** @returns unions by ordinal. They may be cached: do not add to them. */
-  *of(
-    environment: number,
-    days: Days,
-    ordinals: readonly number[],
-  ): Reading<ReadonlyMap<number, HyperLogLog>> {
+  *of(environment: number, days: Days, ordinals: readonly number[]): Reading<ReadonlyMap<number, HyperLogLog>> {
     const store = this.#store;
     store.lmdb.resetReadTxn(); // The next read includes everything committed so far.
     const carried = readCarried(store.carried, environment);

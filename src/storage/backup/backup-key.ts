@@ -37,8 +37,7 @@ export class BackupKey {
  */
 export function readBackupKey(file: string): BackupKey {
   const { content, mode } = read(file);
-  if (mode & 0o007)
-    throw new Error(`Cannot use --backup-key-file ${file}: everyone can read it; chmod o= ${file}`);
+  if (mode & 0o007) throw new Error(`Cannot use --backup-key-file ${file}: everyone can read it; chmod o= ${file}`);
   const key = content.at(-1) === 0x0a ? content.subarray(0, -1) : content;
   if (key.length < leastBytes)
     throw new Error(

@@ -70,26 +70,18 @@ export class Bucket {
   async begin(key: string): Promise<string> {
     const { text } = await this.#call({ method: 'POST', key, query: { uploads: '' } });
     const id = within(text, 'UploadId');
-    if (id === undefined)
-      throw new Error('Cannot use the bucket: its responses are not those of an S3 service');
+    if (id === undefined) throw new Error('Cannot use the bucket: its responses are not those of an S3 service');
     return id;
   }
 
   /** @returns the part's ETag */
   async putPart(key: string, uploadId: string, part: number, body: Buffer): Promise<string> {
-    const { etag } = await this.#call({
-      method: 'PUT',
-      key,
-      query: { partNumber: String(part), uploadId },
-      body,
-    });
+    const { etag } = await this.#call({ method: 'PUT', key, query: { partNumber: String(part), uploadId }, body });
     return etag;
   }
 
   async complete(key: string, uploadId: string, tags: readonly string[]): Promise<void> {
-    const parts = tags
-      .map((tag, at) => `<Part><PartNumber>${at + 1}</PartNumber><ETag>${tag}</ETag></Part>`)
-      .join('');
+    const parts = tags.map((tag, at) => `<Part><PartNumber>${at + 1}</PartNumber><ETag>${tag}</ETag></Part>`).join('');
     const body = Buffer.from(`<CompleteMultipartUpload>${parts}</CompleteMultipartUpload>`);
     const { text } = await this.#call({ method: 'POST', key, query: { uploadId }, body });
     // A service may report a failure in the body after status 200.
@@ -123,12 +115,7 @@ export class Bucket {
     let response: Response;
     let text: string;
     try {
-      const options = {
-        method,
-        headers,
-        redirect: 'manual',
-        signal: AbortSignal.any([signal, deadline]),
-      } as const;
+      const options = { method, headers, redirect: 'manual', signal: AbortSignal.any([signal, deadline]) } as const;
       response = await fetch(url, { ...options, ...(body && { body: body as Uint8Array<ArrayBuffer> }) });
       text = await response.text();
     } catch (error) {
@@ -150,14 +137,7 @@ export class Bucket {
       .update(body ?? '')
       .digest('hex');
     const headers = { 'x-amz-content-sha256': digest };
-    const signer = new AwsV4Signer({
-      method,
-      url,
-      headers,
-      service: 's3',
-      region: settings.region,
-      ...credentials,
-    });
+    const signer = new AwsV4Signer({ method, url, headers, service: 's3', region: settings.region, ...credentials });
     return { ...(await signer.sign()), body };
   }
 }
@@ -216,12 +196,7 @@ const waiting = 'backup.upload';
  * rather than the network.
  * @param to `s3://BUCKET/PREFIX`
  */
-export function bucketDestination(
-  to: string,
-  settings: S3Settings,
-  data: string,
-  signal: AbortSignal,
-): Destination {
+export function bucketDestination(to: string, settings: S3Settings, data: string, signal: AbortSignal): Destination {
   const [, name = '', folder = ''] = /^s3:\/\/([^/]+)(?:\/(.*?))?\/?$/.exec(to) ?? [];
   const prefix = folder === '' ? '' : `${folder}/`;
   const credentials = readCredentials(settings.credentials, process.env);
@@ -229,8 +204,7 @@ export function bucketDestination(
   return {
     names: async () => (await bucket.keys(prefix)).map((key) => key.slice(prefix.length)),
     async put(backup, write, pace) {
-      for (const left of readdirSync(data).filter((each) => each.startsWith(waiting)))
-        rmSync(join(data, left));
+      for (const left of readdirSync(data).filter((each) => each.startsWith(waiting))) rmSync(join(data, left));
       const file = join(data, waiting);
       const written = await writeFileWhole(file, write);
       try {
@@ -245,12 +219,7 @@ export function bucketDestination(
 }
 
 /** Uploads a file to a bucket, in parts if it is large. */
-export async function upload(
-  bucket: Bucket,
-  key: string,
-  file: string,
-  partBytes = minPartBytes,
-): Promise<void> {
+export async function upload(bucket: Bucket, key: string, file: string, partBytes = minPartBytes): Promise<void> {
   const descriptor = openSync(file, 'r');
   try {
     const { size } = fstatSync(descriptor);
@@ -326,14 +295,9 @@ function fromFile(file: string): (name: string) => string | undefined {
   try {
     text = readTextFile(file);
   } catch (error) {
-    throw new Error(
-      `Cannot read the credentials of the bucket: ${(error as NodeJS.ErrnoException).code} at ${file}`,
-    );
+    throw new Error(`Cannot read the credentials of the bucket: ${(error as NodeJS.ErrnoException).code} at ${file}`);
   }
-  const lines = Array.from(
-    text.matchAll(/^\s*(\w+)\s*=\s*(\S+)\s*$/gm),
-    ([, name, value]) => [name, value] as const,
-  );
+  const lines = Array.from(text.matchAll(/^\s*(\w+)\s*=\s*(\S+)\s*$/gm), ([, name, value]) => [name, value] as const);
   const values = new Map(lines);
   return (name) => values.get(name);
 }

@@ -43,11 +43,7 @@ import type { Pace } from './pace.ts';
  * @returns whether no fault was found
  * @throws {Error} if a later version wrote a store
  */
-export async function checkDirectory(
-  data: string,
-  pace: Pace,
-  found: (finding: Finding) => void,
-): Promise<boolean> {
+export async function checkDirectory(data: string, pace: Pace, found: (finding: Finding) => void): Promise<boolean> {
   let isSound = true;
   const tell = (finding: Finding) => {
     isSound &&= finding.isSound;
@@ -123,12 +119,10 @@ async function checkUsage(
     const check = (read: (at: Snapshot) => Reading<string | undefined>) =>
       pace.finish(fromSnapshot(lmdb, read), records);
     const faults = [await check((at) => checkCarried(store, at))];
-    for (const table of usageTables)
-      faults.push(await check((at) => checkUsageTable(store, table, environments, at)));
+    for (const table of usageTables) faults.push(await check((at) => checkUsageTable(store, table, environments, at)));
     const found = faults.filter((fault) => fault !== undefined);
     for (const words of found) tell({ file, isSound: false, words });
-    if (found.length === 0)
-      tell({ file, isSound: true, words: 'every record is in order, and counts add up' });
+    if (found.length === 0) tell({ file, isSound: true, words: 'every record is in order, and counts add up' });
     await checkJournals(data, lmdb, usageLayout, pace, tell);
   });
 }
@@ -159,12 +153,7 @@ async function checkJournals(
 }
 
 /** @returns `undefined` for a journal that was folded */
-async function check(
-  place: JournalPlace,
-  isUsed: boolean,
-  folded: number,
-  pace: Pace,
-): Promise<Finding | undefined> {
+async function check(place: JournalPlace, isUsed: boolean, folded: number, pace: Pace): Promise<Finding | undefined> {
   const { directory } = place;
   let frames = 0;
   let bytes = 0;
@@ -204,9 +193,7 @@ export interface Finding {
 }
 
 interface Accounts {
-  rows<Name extends TableName>(
-    table: Name,
-  ): Iterable<{ readonly key: string; readonly value: AccountRecords[Name] }>;
+  rows<Name extends TableName>(table: Name): Iterable<{ readonly key: string; readonly value: AccountRecords[Name] }>;
   has(table: TableName, key: string): boolean;
 }
 
@@ -232,8 +219,7 @@ const rules: {
     (!teams.includes(primaryTeam) && 'its primary team is not among its teams') ||
     (!teams.every((team) => all.has('teams', team)) && 'one of its teams does not exist'),
   apiKeys: ({ clientId, teamId }, key, all) =>
-    (clientId !== key && 'it is under another id') ||
-    (!all.has('teams', teamId) && 'its team does not exist'),
+    (clientId !== key && 'it is under another id') || (!all.has('teams', teamId) && 'its team does not exist'),
   clients: ({ clientId, teamId }, key, all) =>
     (clientId !== key && 'it is under another id') ||
     (teamId !== null && !all.has('teams', teamId) && 'its team does not exist'),
@@ -272,11 +258,7 @@ function* checkAccounts(store: AccountTables): Reading<string | undefined> {
     try {
       for (const { key, value } of all.rows(table)) {
         last = key;
-        const fault = (rules[table] as ((...args: unknown[]) => string | false) | undefined)?.(
-          value,
-          key,
-          all,
-        );
+        const fault = (rules[table] as ((...args: unknown[]) => string | false) | undefined)?.(value, key, all);
         if (fault) return `it is damaged: ${table} ${key}: ${fault}`;
         yield;
       }
@@ -294,8 +276,7 @@ function checkNumbers(all: Accounts): string | undefined {
     for (const { value } of all.rows(table as keyof typeof sequences)) {
       const { number } = value;
       if (seen.has(number)) return `it is damaged: two ${table} have the number ${number}`;
-      if (number >= (next.get(sequence) ?? 1))
-        return `it is damaged: the sequence of ${table} is below ${number}`;
+      if (number >= (next.get(sequence) ?? 1)) return `it is damaged: the sequence of ${table} is below ${number}`;
       seen.add(number);
     }
   }
@@ -316,7 +297,6 @@ function checkOnce(all: Accounts): string | undefined {
       environments.add(number);
     }
   const keys = [...all.rows('signingKeys')];
-  if (!keys.some(({ value }) => 'privateJwk' in value))
-    return 'it is damaged: the key that signs tokens is missing';
+  if (!keys.some(({ value }) => 'privateJwk' in value)) return 'it is damaged: the key that signs tokens is missing';
   return undefined;
 }

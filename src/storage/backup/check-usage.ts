@@ -60,8 +60,7 @@ const rules: Readonly<Record<UsageTable, Rule>> = {
   },
   sketches(key, value, { named }) {
     if (key.length !== 13 || key[12]! >= chunksPerSketch) return 'its key is malformed';
-    const { coupons } =
-      value[0]! > 1 || value.length > chunkValueBytes ? { coupons: undefined } : readChunk(value);
+    const { coupons } = value[0]! > 1 || value.length > chunkValueBytes ? { coupons: undefined } : readChunk(value);
     if (value[0] !== 1 && !coupons?.every((coupon, index) => index === 0 || coupon > coupons[index - 1]!))
       return 'it is malformed';
     if (value[0] === 1 && value.length !== chunkValueBytes) return 'it is malformed';
@@ -83,21 +82,16 @@ const rules: Readonly<Record<UsageTable, Rule>> = {
   },
   identityDays: (key) => key.length !== 24 && 'it is malformed',
   exposures(key, value, { store, at }) {
-    if (key.length === 4)
-      return value.readUInt32LE(0) !== peopleIn(store, key, at) && 'its number of people is wrong';
+    if (key.length === 4) return value.readUInt32LE(0) !== peopleIn(store, key, at) && 'its number of people is wrong';
     if (key.length !== 20) return 'its key is malformed';
     decodeExposures(value);
-    return (
-      !isListed(store.exposureDays, value.readUInt32LE(0), key, at) && 'it is not in the list of its day'
-    );
+    return !isListed(store.exposureDays, value.readUInt32LE(0), key, at) && 'it is not in the list of its day';
   },
   exposureDays: (key) => key.length !== 24 && 'it is malformed',
   senders: (_, value) =>
-    decodeSenders(value).some(({ first, last }) => first > last) &&
-    'it was seen last before it was seen first',
+    decodeSenders(value).some(({ first, last }) => first > last) && 'it was seen last before it was seen first',
   totals: (key, value) =>
-    (key.length === 4 ? value.length !== 4 : key.length !== 20 || value.length !== totalBytes) &&
-    'it is malformed',
+    (key.length === 4 ? value.length !== 4 : key.length !== 20 || value.length !== totalBytes) && 'it is malformed',
   ledger: (key, value) => !ledgerKey(readLedgerLine(key, value)).equals(key) && 'it is under another key',
 };
 
@@ -144,8 +138,7 @@ function isNamed(named: Named, environment: number, ordinal: number): boolean {
 function cellsOf<T>(codec: CellCodec<T>, isSound: (cell: T) => boolean): Rule {
   return (key, value, { named }) => {
     const width = [1, 60, minutesPerDay][key[4]!];
-    if (key.length !== 13 || width === undefined || key.readUInt32BE(5) % width !== 0)
-      return 'its key is malformed';
+    if (key.length !== 13 || width === undefined || key.readUInt32BE(5) % width !== 0) return 'its key is malformed';
     const block = decodeBlock(value, codec);
     const present = block.filter((cell) => cell !== undefined);
     if (value.length !== 4 + present.length * codec.bytes) return 'it is malformed';
@@ -203,8 +196,7 @@ export function* checkCarried(store: CountsStore, at: Snapshot): Reading<string 
 
 function* checkLevel(store: CountsStore, level: Level, at: Snapshot): Reading<string | undefined> {
   const { environment, narrow, wide, length, carried } = level;
-  const read = (width: BucketWidth, places: Places) =>
-    rawBlocks(store.counts, environment, width, places, at);
+  const read = (width: BucketWidth, places: Places) => rawBlocks(store.counts, environment, width, places, at);
   let from = Math.ceil(level.from / length) * length;
   for (;;) {
     const rest = { from: placeOf(from), to: Math.max(placeOf(from), carried) };
@@ -255,12 +247,7 @@ function near(a: number, b: number): boolean {
   return Math.abs(a - b) <= 1e-9 * Math.max(Math.abs(a), Math.abs(b));
 }
 
-function describe(
-  store: CountsStore,
-  { environment, words }: Level,
-  ordinal: number,
-  minute: number,
-): string {
+function describe(store: CountsStore, { environment, words }: Level, ordinal: number, minute: number): string {
   const name = seriesName(store, environment, ordinal)?.join('/') ?? `series ${ordinal}`;
   const time = new Date(minute * 60_000).toISOString();
   return `it is damaged: the counts of ${name} in environment ${environment} do not add up to those of the ${words} from ${time} on`;

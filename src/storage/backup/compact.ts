@@ -40,8 +40,7 @@ async function compactStore(folder: string, pace: Pace): Promise<Compacted> {
     await copyWithoutFree(folder, aside, before, pace);
     await check(copy, pace);
     syncPath(copy);
-    if (stateOf(file) !== state)
-      throw new Error(`Cannot compact ${file}: it was changed meanwhile; try again`);
+    if (stateOf(file) !== state) throw new Error(`Cannot compact ${file}: it was changed meanwhile; try again`);
     renameSync(copy, file);
     syncPath(folder);
   } finally {

@@ -104,10 +104,7 @@ const descriptionSchema = Type.Object({
 
 const laterSchema = Type.Object({ format: count, program: descriptionSchema.properties.program });
 
-const endSchema = Type.Object({
-  pages: count,
-  mac: Type.Optional(Type.String({ pattern: '^[0-9a-f]{64}$' })),
-});
+const endSchema = Type.Object({ pages: count, mac: Type.Optional(Type.String({ pattern: '^[0-9a-f]{64}$' })) });
 
 export const metaPageCount = 2;
 
@@ -142,10 +139,7 @@ function isPossible({ pageSize, lastPage, pages }: Omit<StoreDescription, 'store
   if (!isPageSize(pageSize)) return false;
   const most = pages * (1 + pageSize / 8) + slackPages;
   return (
-    pages >= metaPageCount &&
-    pages <= lastPage + 1 &&
-    lastPage < most &&
-    (lastPage + 1) * pageSize <= maxStoreBytes
+    pages >= metaPageCount && pages <= lastPage + 1 && lastPage < most && (lastPage + 1) * pageSize <= maxStoreBytes
   );
 }
 

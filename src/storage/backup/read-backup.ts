@@ -170,8 +170,7 @@ class BackupReader {
     for (;;) {
       const before = this.#chain.last;
       const { kind, content } = await this.#block();
-      if (kind === blockKind.end)
-        return { ...description, mac: await this.#end(description, content, before) };
+      if (kind === blockKind.end) return { ...description, mac: await this.#end(description, content, before) };
       if (kind !== blockKind.pages) throw this.#altered();
       this.#takePages(description, content);
       await rest();
@@ -238,11 +237,7 @@ class BackupReader {
     return store > this.#last.store ? -1 : Number.POSITIVE_INFINITY;
   }
 
-  #areMetaPages(
-    first: number,
-    pages: Buffer,
-    { pageSize, lastPage }: Description['stores'][number],
-  ): boolean {
+  #areMetaPages(first: number, pages: Buffer, { pageSize, lastPage }: Description['stores'][number]): boolean {
     if (first !== 0 || pages.length !== metaPageCount * pageSize) return false;
     const meta = newestMetaIn(pages);
     return meta?.pageSize === pageSize && meta.lastPage === lastPage;
@@ -253,8 +248,7 @@ class BackupReader {
     const areAllThere = stores.every(({ pages }, store) => pages === this.#pages[store]);
     const total = stores.reduce((sum, { pages }) => sum + pages, 0);
     if (!areAllThere || end?.pages !== total) throw this.#impossible('end');
-    if ((await this.#input.rest(1)).length > 0)
-      throw this.#unusable('data follows its end; use another backup');
+    if ((await this.#input.rest(1)).length > 0) throw this.#unusable('data follows its end; use another backup');
     return this.#authenticate(end.mac, coveredBy(end, before));
   }
 

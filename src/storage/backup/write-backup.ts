@@ -41,13 +41,7 @@ interface Source {
  * @param key authenticates the backup with a MAC
  * @throws {Error} as `requestFold`, and if the directory is not prepared, is damaged, or has other layouts than this program's
  */
-export async function writeBackup(
-  data: string,
-  at: Date,
-  sink: Sink,
-  pace: Pace,
-  key?: BackupKey,
-): Promise<Written> {
+export async function writeBackup(data: string, at: Date, sink: Sink, pace: Pace, key?: BackupKey): Promise<Written> {
   await requestFold(data, pace);
   const point = await holdPoint(data);
   try {
@@ -118,10 +112,7 @@ function describe(sources: readonly Source[], at: Date): Description {
   return { format: formatNumber, program: version, at: at.toISOString(), stores };
 }
 
-function* contentOf({
-  point,
-  pages,
-}: Source): Generator<{ readonly first: number; readonly content: Buffer }> {
+function* contentOf({ point, pages }: Source): Generator<{ readonly first: number; readonly content: Buffer }> {
   const { descriptor, meta, metaPages, file } = point;
   yield { first: 0, content: metaPages };
   const memory = Buffer.alloc(maxPagesBytes);

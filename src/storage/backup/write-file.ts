@@ -52,8 +52,7 @@ function removeLeftovers(file: string): void {
   const folder = dirname(file);
   if (!isPresent(folder)) return;
   for (const name of readdirSync(folder)) {
-    const pid =
-      name.startsWith(`${basename(file)}.`) && /^\d+(?=\.tmp$)/.exec(name.slice(basename(file).length + 1));
+    const pid = name.startsWith(`${basename(file)}.`) && /^\d+(?=\.tmp$)/.exec(name.slice(basename(file).length + 1));
     if (!pid || (Number(pid[0]) !== process.pid && isRunning(Number(pid[0])))) continue;
     const left = join(folder, name);
     const found = lstatSync(left, { throwIfNoEntry: false });
@@ -76,14 +75,11 @@ export function checkRoom(file: string, bytes: number): void {
 }
 
 function open(made: string, file: string): FileWriter {
-  if (presenceOf(file)?.isDirectory())
-    throw new Error(`Cannot write ${file}: it is a directory; specify a file in it`);
+  if (presenceOf(file)?.isDirectory()) throw new Error(`Cannot write ${file}: it is a directory; specify a file in it`);
   try {
     return new FileWriter(made);
   } catch (error) {
-    throw new Error(`Cannot write ${file}: ${reasonOf(error as NodeJS.ErrnoException, file)}`, {
-      cause: error,
-    });
+    throw new Error(`Cannot write ${file}: ${reasonOf(error as NodeJS.ErrnoException, file)}`, { cause: error });
   }
 }
 

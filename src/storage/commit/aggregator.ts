@@ -28,8 +28,7 @@ export function createAggregator(store: UsageTables, maxIdentities = 100_000): A
   return {
     groups: ['prompt', 'people'],
     write: (envelope) => transact(store.lmdb, () => add(all, [envelope]), forget),
-    fold: (group, envelopes, finish) =>
-      transact(store.lmdb, () => add(groups[group], envelopes, finish), forget),
+    fold: (group, envelopes, finish) => transact(store.lmdb, () => add(groups[group], envelopes, finish), forget),
     forget,
     maintain: (step) => transact(store.lmdb, () => maintain(store, hot, step), forget),
   };

@@ -28,11 +28,7 @@ export type FoldingCommitter = Committer &
 
 /** Maximum bytes of a journal that are not yet folded. Bounds the disk space and the duration of the next start. */
 export const maxUnfoldedBytes = 64 * 1024 * 1024;
-export const foldsLate = new ApiError(
-  'backpressure',
-  'Too much waits in the journal to be folded; try again',
-  1,
-);
+export const foldsLate = new ApiError('backpressure', 'Too much waits in the journal to be folded; try again', 1);
 
 const storeFails = 'the store cannot take data; see the log';
 
@@ -72,9 +68,7 @@ export class EmbeddedUsage implements UsageStore {
 
   forget(forgotten: Forgotten): Promise<void> {
     const { application } = forgotten;
-    return this.#deps
-      .laneOf(application)
-      .submit(application, (batch) => void batch.forgotten.push(forgotten));
+    return this.#deps.laneOf(application).submit(application, (batch) => void batch.forgotten.push(forgotten));
   }
 
   onForgotten(): void {}
@@ -87,9 +81,7 @@ export class EmbeddedUsage implements UsageStore {
     try {
       const lacking = await Promise.all(this.committers.map((committer) => committer.fold(people)));
       const longest = Math.max(...lacking);
-      return longest === 0
-        ? undefined
-        : { completeThrough: this.#deps.clock.now() - longest, mayBeCounting: [] };
+      return longest === 0 ? undefined : { completeThrough: this.#deps.clock.now() - longest, mayBeCounting: [] };
     } catch {
       throw new ApiError('store_unavailable', storeFails, 5);
     }

@@ -7,14 +7,7 @@ import { permanentAt } from '../lmdb/messages.ts';
 import type { SenderSight } from '../lmdb/senders.ts';
 import type { NewSeries } from '../lmdb/series.ts';
 import type { Total } from '../lmdb/totals.ts';
-import {
-  eachRecord,
-  joinWholes,
-  type RecordRange,
-  type SealedRecords,
-  sealedFrom,
-  wholeOf,
-} from './record-buffer.ts';
+import { eachRecord, joinWholes, type RecordRange, type SealedRecords, sealedFrom, wholeOf } from './record-buffer.ts';
 
 /** An identity whose data is to be deleted. */
 export interface Forgotten {
@@ -93,11 +86,7 @@ export function encodeEnvelope(envelope: Envelope): Uint8Array[] {
   return encodeBody(written, sections, rest);
 }
 
-function encodeBody(
-  written: number,
-  sections: readonly Uint8Array[][],
-  rest: readonly unknown[],
-): Uint8Array[] {
+function encodeBody(written: number, sections: readonly Uint8Array[][], rest: readonly unknown[]): Uint8Array[] {
   const head = Buffer.alloc(4 * (1 + sections.length));
   head.writeUInt32LE(written, 0);
   const parts: Uint8Array[] = [head];

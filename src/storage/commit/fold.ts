@@ -178,9 +178,7 @@ export class Fold {
     if (groups.includes('people') && !isFoldedWhole(lmdb, lane) && isJournalEmpty(place.directory))
       transact(lmdb, () => putFolded(lmdb, peopleOf(lane), readFolded(lmdb, lane)));
     const follow = (group: keyof Groups<unknown>) =>
-      new Follower(lmdb, journal, group === 'people' ? peopleOf(lane) : lane, (...batches) =>
-        fold(group, ...batches),
-      );
+      new Follower(lmdb, journal, group === 'people' ? peopleOf(lane) : lane, (...batches) => fold(group, ...batches));
     this.#followers = Object.fromEntries(groups.map((group) => [group, follow(group)]));
   }
 

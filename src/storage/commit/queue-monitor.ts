@@ -88,8 +88,7 @@ export class QueueMonitor {
     this.#others?.read(now);
     if (this.packets === 0) this.#closed = false;
     else if (this.#isOver('high', now)) this.#closed = true;
-    else if (this.#closed)
-      this.#closed = this.#next + (this.#others?.next ?? 0) > 0 && this.#isOver('low', now);
+    else if (this.#closed) this.#closed = this.#next + (this.#others?.next ?? 0) > 0 && this.#isOver('low', now);
     return !this.#closed;
   }
 
@@ -189,8 +188,7 @@ const readEveryMs = 1;
 export function queuesMemory(threads: number): SharedArrayBuffer {
   const memory = new SharedArrayBuffer(8 * figures.length * threads);
   const cells = new Float64Array(memory);
-  for (let at = 0; at < cells.length; at += figures.length)
-    cells[at + figures.since] = Number.POSITIVE_INFINITY;
+  for (let at = 0; at < cells.length; at += figures.length) cells[at + figures.since] = Number.POSITIVE_INFINITY;
   return memory;
 }
 

@@ -80,11 +80,7 @@ export function eachExposure({ exposures, batch, apart }: Envelope, visitor: Exp
 }
 
 /** Reads a range of the exposures, which must start with a person. */
-export function eachExposureOf(
-  { exposures, batch }: Envelope,
-  range: RecordRange,
-  visitor: ExposureVisitor,
-): void {
+export function eachExposureOf({ exposures, batch }: Envelope, range: RecordRange, visitor: ExposureVisitor): void {
   eachRecordOf(exposures, batch, range, toVisitor(visitor));
 }
 
@@ -150,10 +146,7 @@ export function messageChanges({ messages, batch }: Envelope): BatchMessage[] {
 }
 
 /** The imported parts among the messages of a sealed batch, unless messages are processed separately. */
-export function importedParts(
-  { apart }: Envelope,
-  messages: readonly BatchMessage[],
-): readonly BatchMessage[] {
+export function importedParts({ apart }: Envelope, messages: readonly BatchMessage[]): readonly BatchMessage[] {
   return apart === undefined ? messages.filter(({ at }) => at === permanentAt) : [];
 }
 

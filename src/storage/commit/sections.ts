@@ -34,11 +34,7 @@ export interface Groups<T> {
  * `people`.
  * @param maxIdentities maximum number of people per environment whose exposures are kept
  */
-export function createSections(
-  store: UsageTables,
-  hot: HotTables,
-  maxIdentities: number,
-): Groups<readonly Section[]> {
+export function createSections(store: UsageTables, hot: HotTables, maxIdentities: number): Groups<readonly Section[]> {
   const rows = new HotLedger(store, true);
   return {
     prompt: [
@@ -53,19 +49,14 @@ export function createSections(
   };
 }
 
-export function countingSections(
-  store: UsageTables,
-  { counts, measurements, seen }: HotTables,
-): readonly Section[] {
+export function countingSections(store: UsageTables, { counts, measurements, seen }: HotTables): readonly Section[] {
   return [
     { add: ({ series }) => series.forEach((each) => void putSeries(store, each)) },
     {
       add(envelope) {
         const messages = messageChanges(envelope);
         putMessages(store, messages);
-        eachCount(envelope, (ref, bucket, checks, used, viewed) =>
-          counts.add(ref, bucket, checks, used, viewed),
-        );
+        eachCount(envelope, (ref, bucket, checks, used, viewed) => counts.add(ref, bucket, checks, used, viewed));
         const imported = importedParts(envelope, messages);
         eachMeasurement(
           envelope,

@@ -69,8 +69,7 @@ export class EnvironmentSeries {
     };
     for (const [feature, ref] of this.#itself) add(ref, feature, featureItself);
     for (const [metric, ref] of this.#metrics) add(ref, metric);
-    for (const [feature, variants] of this.#features)
-      for (const [variant, ref] of variants) add(ref, feature, variant);
+    for (const [feature, variants] of this.#features) for (const [variant, ref] of variants) add(ref, feature, variant);
     for (const [pair, variants] of this.#featureMetrics) {
       const [metric, feature] = pair.split('\n') as [string, string];
       for (const [variant, ref] of variants) add(ref, metric, feature, variant);
@@ -136,8 +135,7 @@ export class EnvironmentSeries {
 
   #hasRoomForMetric(): boolean {
     const surplus =
-      Number(this.#metrics.has(surplusName)) +
-      Number(this.#featureMetrics.has(pairKey(surplusName, surplusName)));
+      Number(this.#metrics.has(surplusName)) + Number(this.#featureMetrics.has(pairKey(surplusName, surplusName)));
     return this.#metrics.size + this.#featureMetrics.size - surplus < this.#limits.metrics;
   }
 

@@ -34,10 +34,7 @@ export interface CommittersStart extends Pick<JournaledCommitterDeps, 'clock' | 
 }
 
 /** Folds the frames of earlier processes as well. @throws {CommitFailed} if they cannot be read or folded */
-export async function startCommitters(
-  store: UsageTables,
-  parts: CommittersStart,
-): Promise<JournaledCommitter[]> {
+export async function startCommitters(store: UsageTables, parts: CommittersStart): Promise<JournaledCommitter[]> {
   const { workerFile, data, workers, producers, maxIdentities = 100_000, ...deps } = parts;
   const own = Array.from({ length: workers }, (_, at) => String(at + 1));
   const found = journalLanes(data);

@@ -65,10 +65,7 @@ const maxSpares = 3;
  * @param unfinished temporary name; the next call removes such a file left by a crash
  * @throws {Error} of the file system, such as ENOSPC
  */
-export function* prepareSpare(
-  { files, segmentSize }: Journal,
-  unfinished = 'prepare.tmp',
-): Generator<void, void> {
+export function* prepareSpare({ files, segmentSize }: Journal, unfinished = 'prepare.tmp'): Generator<void, void> {
   const names = files.list();
   if (names.includes(unfinished)) files.remove(unfinished);
   const spares = spareNames(names);

@@ -19,8 +19,7 @@ import {
   type Segment,
 } from './segment.ts';
 
-export const incompleteText =
-  'the last frame is incomplete: expected after a power loss, otherwise restore a backup';
+export const incompleteText = 'the last frame is incomplete: expected after a power loss, otherwise restore a backup';
 
 /** The end of the journal, in place of a sequence number. */
 const end = Number.POSITIVE_INFINITY;
@@ -101,12 +100,7 @@ export class JournalReader {
     const segment = segments[index]!;
     const window = new Window(this.#journal, segment.name); // Before the other one is closed: opening a file may fail.
     this.#reading?.window.close();
-    this.#reading = {
-      segment,
-      window,
-      last: (segments[index + 1]?.first ?? end) - 1,
-      offset: headerBlock,
-    };
+    this.#reading = { segment, window, last: (segments[index + 1]?.first ?? end) - 1, offset: headerBlock };
     this.#sequence = segment.first - 1;
     this.#endBeforeRefusal();
   }
@@ -228,8 +222,7 @@ class Window {
   }
 
   read(offset: number, length: number): Buffer {
-    if (offset < this.#offset || offset + length > this.#offset + this.#bytes.length)
-      this.#fill(offset, length);
+    if (offset < this.#offset || offset + length > this.#offset + this.#bytes.length) this.#fill(offset, length);
     const from = offset - this.#offset;
     return this.#bytes.subarray(from, from + length);
   }

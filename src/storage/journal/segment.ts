@@ -106,11 +106,9 @@ function readHeader(journal: Journal, name: string): Segment {
     throw damage(journal, name, 0, 'its header is damaged');
   const version = header.readUInt32LE(fields.layout);
   if (version !== layout) throw later(journal, name, version);
-  if (Buffer.compare(header.subarray(fields.id, fields.generation), journal.id) !== 0)
-    throw foreign(journal, name);
+  if (Buffer.compare(header.subarray(fields.id, fields.generation), journal.id) !== 0) throw foreign(journal, name);
   const generation = number(fields.generation);
-  if (segmentName(generation) !== name)
-    throw damage(journal, name, 0, `it is a copy of ${segmentName(generation)}`);
+  if (segmentName(generation) !== name) throw damage(journal, name, 0, `it is a copy of ${segmentName(generation)}`);
   const size = number(fields.size);
   const found = journal.files.size(name) ?? 0;
   if (found !== size) throw damage(journal, name, found, `it has ${found} bytes instead of ${size}`);
@@ -129,13 +127,7 @@ function headerOf(journal: Journal, name: string): Buffer {
 }
 
 /** Reads from a segment as `JournalFile.read` does. @throws {JournalDamaged} if the disk cannot read it */
-export function readAt(
-  journal: Journal,
-  name: string,
-  file: JournalFile,
-  target: Uint8Array,
-  offset: number,
-): number {
+export function readAt(journal: Journal, name: string, file: JournalFile, target: Uint8Array, offset: number): number {
   try {
     return file.read(target, offset);
   } catch (error) {
@@ -187,12 +179,7 @@ export function checksumStart(segment: { readonly seed: number }, offset: number
 }
 
 /** The target is large enough. Returns the end of the frame, without padding. */
-export function encodeFrame(
-  target: Buffer,
-  sequence: number,
-  parts: readonly Uint8Array[],
-  start: number,
-): number {
+export function encodeFrame(target: Buffer, sequence: number, parts: readonly Uint8Array[], start: number): number {
   let end = frameHeader;
   for (const part of parts) {
     target.set(part, end);

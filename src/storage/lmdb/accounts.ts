@@ -103,10 +103,7 @@ export interface AccountTables extends Tables {
 }
 
 /** Call it before opening any other store of the directory. @throws {Error} as `checkStores` and `openLaidOut` */
-export function openAccountTables(
-  data: string,
-  clock: Pick<Clock, 'monotonic'> = systemClock,
-): AccountTables {
+export function openAccountTables(data: string, clock: Pick<Clock, 'monotonic'> = systemClock): AccountTables {
   const fullyChecked = checkStores(data, clock);
   return accountTablesIn(openLaidOut(data, accountsLayout), fullyChecked);
 }

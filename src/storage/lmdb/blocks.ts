@@ -47,14 +47,7 @@ export const countsCodec: CellCodec<Counts> = {
 
 export const measurementCodec: CellCodec<Measurement> = {
   bytes: 48,
-  empty: () => ({
-    sum: 0,
-    count: 0,
-    last: 0,
-    lastAt: 0,
-    min: Number.POSITIVE_INFINITY,
-    max: Number.NEGATIVE_INFINITY,
-  }),
+  empty: () => ({ sum: 0, count: 0, last: 0, lastAt: 0, min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY }),
   read: (value, at) => ({
     sum: value.readDoubleLE(at),
     count: value.readDoubleLE(at + 8),

@@ -1,10 +1,4 @@
-import {
-  blocksPerEnvironment,
-  bucketWidth,
-  lastBucket,
-  minutesPerDay,
-  numbersOfEnvironments,
-} from './blocks.ts';
+import { blocksPerEnvironment, bucketWidth, lastBucket, minutesPerDay, numbersOfEnvironments } from './blocks.ts';
 import { prefixKey } from './key-prefix.ts';
 import { type LmdbEnvironment, openTable, type Table } from './lmdb.ts';
 import { readAt, type Snapshot } from './snapshot.ts';
@@ -32,14 +26,7 @@ export interface Carried {
 }
 
 /** Nothing is rolled up, and nothing was deleted. */
-export const notCarried: Carried = {
-  minutes: 0,
-  hours: 0,
-  minutesFrom: 0,
-  hoursFrom: 0,
-  late: 0,
-  lateUsers: 0,
-};
+export const notCarried: Carried = { minutes: 0, hours: 0, minutesFrom: 0, hoursFrom: 0, late: 0, lateUsers: 0 };
 
 /** The numbers in their order in a value. */
 const fields = Object.keys(notCarried) as (keyof Carried)[];

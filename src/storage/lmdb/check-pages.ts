@@ -27,15 +27,7 @@ interface Reference {
 }
 
 /** Offsets in a meta page. The first two pages of a file are meta pages; commits write them in turn. */
-const metaPage = {
-  magic: 16,
-  version: 20,
-  pageSize: 40,
-  freeRoot: 80,
-  mainRoot: 128,
-  lastPage: 136,
-  transaction: 144,
-};
+const metaPage = { magic: 16, version: 20, pageSize: 40, freeRoot: 80, mainRoot: 128, lastPage: 136, transaction: 144 };
 const metaBytes = 152;
 const magic = 0xbeefc0de;
 const dataVersion = 1;
@@ -112,9 +104,7 @@ function pagesOfList(list: Buffer, pages: number): readonly number[] | undefined
   const count = readNumber(list, 0);
   if (count > list.length / 8 - 1) return undefined;
   const numbers = Array.from({ length: count }, (_, index) => readNumber(list, (index + 1) * 8));
-  const inOrder = numbers.every(
-    (number, index) => number >= firstPage && number < (numbers[index - 1] ?? pages),
-  );
+  const inOrder = numbers.every((number, index) => number >= firstPage && number < (numbers[index - 1] ?? pages));
   return inOrder ? numbers : undefined;
 }
 
@@ -161,8 +151,7 @@ const maxMissing = 2 ** 20;
 export function* checkPages(descriptor: number): Reading<string | undefined> {
   if (fstatSync(descriptor).size === 0) return 'it is empty';
   const meta = newestMeta(descriptor);
-  if (meta === undefined)
-    return 'it is damaged, or not from this version: it does not start with the pages of a store';
+  if (meta === undefined) return 'it is damaged, or not from this version: it does not start with the pages of a store';
   return yield* checkPagesOf(descriptor, meta);
 }
 

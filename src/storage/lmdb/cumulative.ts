@@ -107,11 +107,7 @@ export class CumulativeTotals {
   /** Counts a new message of an application, and forgets the one with the oldest start if there are too many. */
   #makeRoom(identity: Uint8Array): void {
     const application = applicationOf(identity);
-    const range = {
-      start: totalsKey(prefixKey(application)),
-      end: totalsKey(prefixKey(application + 1)),
-      limit: 1,
-    };
+    const range = { start: totalsKey(prefixKey(application)), end: totalsKey(prefixKey(application + 1)), limit: 1 };
     const [first] = this.#size(application) < this.#most ? [] : this.#table.getRange(range);
     if (first !== undefined) {
       const key = Buffer.from(first.key);
@@ -276,8 +272,7 @@ function compare(message: Known, last: Known): [Addition, Known] {
   const isWhole = message.repeats === repeats.whole;
   // Of SDKs that add to a bucket, only the one for Go can send it unchanged, through a proxy. Its times have nanoseconds, so no other
   // process has the same. Those of the SDK for Node have milliseconds, which processes that start together share.
-  if (!isWhole && message.stop === last.stop && isSame(own, known))
-    return [{ rows: [], note: 'repeated' }, last];
+  if (!isWhole && message.stop === last.stop && isSame(own, known)) return [{ rows: [], note: 'repeated' }, last];
   const repeated = isWhole ? [yes, no, variant, counter] : [yes, no];
   const later = message.stop - last.stop;
   const patience = shortestInterval * message.interval;

@@ -1,13 +1,4 @@
-import {
-  closeSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmdirSync,
-  rmSync,
-} from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Clock, systemClock } from '../../runtime/clock.ts';
 import { isStoreFailure } from '../../runtime/failures.ts';
@@ -29,10 +20,7 @@ export function dataFileOf(data: string, store: StoreName): string {
 }
 
 /** The data files that exist in a data directory. @throws {Error} if this user may not see whether they do */
-export function dataFilesIn(
-  data: string,
-  stores: readonly StoreName[] = [...ownStores, 'spool'],
-): readonly string[] {
+export function dataFilesIn(data: string, stores: readonly StoreName[] = [...ownStores, 'spool']): readonly string[] {
   return stores.map((store) => dataFileOf(data, store)).filter(isPresent);
 }
 
@@ -54,8 +42,7 @@ export function checkDataFiles(data: string, clock: Pick<Clock, 'monotonic'> = s
 export function checkPresence(data: string): void {
   const accounts = dataFileOf(data, 'accounts');
   // Usage of lost applications must not be attributed to new ones that get the same numbers.
-  if (!isPresent(accounts) && isPresent(dataFileOf(data, 'usage')))
-    throw cannotOpen(accounts, 'it is missing');
+  if (!isPresent(accounts) && isPresent(dataFileOf(data, 'usage'))) throw cannotOpen(accounts, 'it is missing');
 }
 
 /**
@@ -63,10 +50,7 @@ export function checkPresence(data: string): void {
  * PostgreSQL again, but its spool may have the only copy of what it counted.
  * @param copy the state of the accounts: see `readCopyState`
  */
-export function missingFile(
-  data: string,
-  copy: { readonly adopting?: true } | undefined,
-): string | undefined {
+export function missingFile(data: string, copy: { readonly adopting?: true } | undefined): string | undefined {
   const isNode = copy !== undefined && !copy.adopting;
   const needed: StoreName[] = isNode ? [] : ['usage'];
   if (copy !== undefined) needed.push('spool');
@@ -125,17 +109,13 @@ const completeName = 'prepared.tmp';
  * @param make fills a staging directory in place of the data directory, and closes what it opened
  * @throws {Error} whatever `make` throws, and if the disk is full; the data directory is unchanged then
  */
-export async function createAtomically(
-  data: string,
-  make: (staging: string) => Promise<void>,
-): Promise<void> {
+export async function createAtomically(data: string, make: (staging: string) => Promise<void>): Promise<void> {
   const staging = join(data, stagingName);
   rmSync(staging, { recursive: true, force: true });
   try {
     mkdirSync(staging, { mode: 0o700 });
     await make(staging);
-    for (const path of readdirSync(staging, { recursive: true, encoding: 'utf8' }))
-      syncPath(join(staging, path));
+    for (const path of readdirSync(staging, { recursive: true, encoding: 'utf8' })) syncPath(join(staging, path));
     syncPath(staging);
     renameSync(staging, join(data, completeName));
   } catch (error) {
@@ -156,9 +136,7 @@ function isFull(data: string, error: unknown): boolean {
 
 function noSpace(data: string, cause: unknown): Error {
   const must = 'free some space, or choose a directory on another disk with --data';
-  return new Error(`Cannot write to ${data}: no space left on device; ${must}. Nothing was changed`, {
-    cause,
-  });
+  return new Error(`Cannot write to ${data}: no space left on device; ${must}. Nothing was changed`, { cause });
 }
 
 /** Completes an interrupted creation: moves the remaining directories to their places. */

@@ -101,8 +101,7 @@ export function identifyFile(file: string): FileIdentity {
   return {
     check() {
       const found = statSync(file, { throwIfNoEntry: false });
-      if (found === undefined || found.ino !== opened.ino || found.dev !== opened.dev)
-        throw new FileGone(file);
+      if (found === undefined || found.ino !== opened.ino || found.dev !== opened.dev) throw new FileGone(file);
     },
     bytes: () => statSync(file, { throwIfNoEntry: false })?.size ?? 0,
   };

@@ -72,12 +72,7 @@ export function putExposures(store: UsageTables, key: Buffer, { day, rows }: Exp
  * @param limit maximum number of people per environment
  * @returns empty exposures, or `undefined` if the environment is full
  */
-export function listPerson(
-  store: UsageTables,
-  key: Buffer,
-  seconds: number,
-  limit: number,
-): Exposures | undefined {
+export function listPerson(store: UsageTables, key: Buffer, seconds: number, limit: number): Exposures | undefined {
   const people = peopleOf(store, key);
   if (people >= limit) return undefined;
   putPeople(store, key, people + 1);

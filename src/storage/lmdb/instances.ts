@@ -120,11 +120,7 @@ export function digestOfInstance(instanceId: string): Buffer | undefined {
 }
 
 /** An application's id as last committed; `undefined` if it was never minted, or expired and was swept. */
-export function findInstance(
-  store: IdentityTables,
-  application: number,
-  instanceId: string,
-): Instance | undefined {
+export function findInstance(store: IdentityTables, application: number, instanceId: string): Instance | undefined {
   const digest = digestOfInstance(instanceId);
   if (digest === undefined) return undefined;
   store.identities.resetReadTxn();
@@ -168,18 +164,13 @@ export function putHashedMint(store: IdentityTables, mint: HashedMint): void {
   const day = known?.day ?? dayOf(expiresAt);
   if (known === undefined) store.identityDays.putSync(prefixedKey(day, key), nothing);
   const before =
-    known === undefined
-      ? noLife
-      : { ...known.current, expiresAt: Math.min(known.current.expiresAt, graceUntil) };
+    known === undefined ? noLife : { ...known.current, expiresAt: Math.min(known.current.expiresAt, graceUntil) };
   const current = { hash: Buffer.from(hash), expiresAt };
   putIdentity(store, key, { current, before, high, low, day, profile: Buffer.from(mint.profile) });
 }
 
 /** Extends the life of an id unless it was replaced or removed. Call it in a transaction. */
-export function putHashedUse(
-  store: IdentityTables,
-  { application, digest, hash, expiresAt }: HashedUse,
-): void {
+export function putHashedUse(store: IdentityTables, { application, digest, hash, expiresAt }: HashedUse): void {
   const key = prefixedKey(application, digest);
   const known = readIdentity(store, key);
   if (known === undefined || !known.current.hash.equals(hash)) return;

@@ -1,12 +1,4 @@
-import {
-  accessSync,
-  closeSync,
-  constants as file,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  statSync,
-} from 'node:fs';
+import { accessSync, closeSync, constants as file, mkdirSync, openSync, readFileSync, statSync } from 'node:fs';
 import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as realPause } from 'node:timers/promises';
@@ -77,8 +69,7 @@ function lockPath(path: string, remedy: string): number {
   const error = tryLock(descriptor);
   if (error === 0) return descriptor;
   closeSync(descriptor);
-  if (error === constants.errno.EWOULDBLOCK)
-    throw new Error(`${holderOf(path)} is using it${remedy && `; ${remedy}`}`);
+  if (error === constants.errno.EWOULDBLOCK) throw new Error(`${holderOf(path)} is using it${remedy && `; ${remedy}`}`);
   throw new Error(`its file system cannot lock it (error ${error}); use a local disk`);
 }
 

@@ -80,8 +80,7 @@ function hold(data: string, layout: (typeof ownLayouts)[number], lmdb: LmdbEnvir
   const descriptor = openSync(file, 'r');
   try {
     const meta = newestMeta(descriptor);
-    if (meta === undefined)
-      throw new Error(`Cannot use ${file}: it does not start with the pages of a store`);
+    if (meta === undefined) throw new Error(`Cannot use ${file}: it does not start with the pages of a store`);
     const metaPages = Buffer.alloc(2 * meta.pageSize);
     readSync(descriptor, metaPages, 0, metaPages.length, 0);
     const store = layout.store as PointOfStore['store'];

@@ -9,10 +9,7 @@ import type { UsageTables } from './usage.ts';
  * `[feature, variant]` for counts (`[feature, '']` for the feature itself, which has users but no counts), `[metric]` for a
  * metric, and `[metric, feature, variant]` for a metric of a feature. An ordinal is never reused for another name.
  */
-export type SeriesName =
-  | readonly [feature: string, variant: string]
-  | readonly [metric: string]
-  | FeatureMetricName;
+export type SeriesName = readonly [feature: string, variant: string] | readonly [metric: string] | FeatureMetricName;
 
 /** Stands for the feature itself in place of a variant. No variant can have this name. */
 export const featureItself = '';
@@ -50,11 +47,7 @@ export function* seriesOf(
 
 export function* allSeries(store: Pick<UsageTables, 'series'>): Generator<NewSeries> {
   for (const { key, value } of store.series.getRange()) {
-    yield {
-      environment: key.readUInt32BE(0),
-      ordinal: key.readUInt32BE(4),
-      name: JSON.parse(value.toString()),
-    };
+    yield { environment: key.readUInt32BE(0), ordinal: key.readUInt32BE(4), name: JSON.parse(value.toString()) };
   }
 }
 

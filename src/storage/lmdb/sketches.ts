@@ -114,23 +114,14 @@ export function* sketchChunks(
   to: number,
   at?: Snapshot,
 ): Generator<StoredChunk> {
-  const range = {
-    start: chunkKeyFrom(environment, day, from),
-    end: chunkKeyFrom(environment, day, to),
-    ...readAt(at),
-  };
+  const range = { start: chunkKeyFrom(environment, day, from), end: chunkKeyFrom(environment, day, to), ...readAt(at) };
   for (const { key, value } of store.sketches.getRange(range)) {
     yield { ordinal: key.readUInt32BE(8), chunk: key[12]!, content: readChunk(value) };
   }
 }
 
 /** Deletes sketches from before a day. Call it in a transaction. @returns chunks deleted, at most `limit` */
-export function deleteSketches(
-  store: UsageTables,
-  environment: number,
-  before: number,
-  limit: number,
-): number {
+export function deleteSketches(store: UsageTables, environment: number, before: number, limit: number): number {
   if (limit === 0) return 0;
   const range = { start: chunkKeyFrom(environment, 0), end: chunkKeyFrom(environment, before), limit };
   return removeRange(store.sketches, range);

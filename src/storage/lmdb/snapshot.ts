@@ -30,10 +30,7 @@ export function openSnapshot(lmdb: RootDatabase<Buffer, Buffer>): Snapshot {
 }
 
 /** Reads from one snapshot of the current state on disk, and closes the snapshot at the end. */
-export function* fromSnapshot<T>(
-  lmdb: RootDatabase<Buffer, Buffer>,
-  read: (at: Snapshot) => Reading<T>,
-): Reading<T> {
+export function* fromSnapshot<T>(lmdb: RootDatabase<Buffer, Buffer>, read: (at: Snapshot) => Reading<T>): Reading<T> {
   const snapshot = openSnapshot(lmdb);
   try {
     return yield* read(snapshot);

@@ -153,8 +153,7 @@ export class ReaderWatch {
       return none;
     }
     const now = this.#clock.monotonic();
-    if (this.#seen?.oldest.transaction !== oldest.transaction)
-      this.#seen = { oldest, since: now, warned: false };
+    if (this.#seen?.oldest.transaction !== oldest.transaction) this.#seen = { oldest, since: now, warned: false };
     const age = { seconds: (now - this.#seen.since) / 1000, commits: oldest.lag };
     if (now - this.#seen.since >= oldMs && !this.#seen.warned) {
       this.#seen.warned = true;

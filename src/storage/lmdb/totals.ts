@@ -44,8 +44,7 @@ export const totalBytes = 32;
 export function increaseOf(store: Pick<UsageTables, 'totals'>, total: Total): number {
   const { application, digest, value, at, received, fresh } = total;
   const key = prefixedKey(application, digest);
-  const put = (...numbers: Known) =>
-    store.totals.putSync(key, Buffer.from(Float64Array.of(...numbers).buffer));
+  const put = (...numbers: Known) => store.totals.putSync(key, Buffer.from(Float64Array.of(...numbers).buffer));
   const known = store.totals.get(key);
   if (known === undefined) {
     if (!addOne(store, application)) return 0;

@@ -13,9 +13,7 @@ import type { Webhook, WebhookDelivery } from '../../storage/lmdb/records.ts';
 /** The settings of a webhook that decide the body of its deliveries. */
 type Formatted = Pick<Webhook, 'format' | 'project' | 'issueType'>;
 
-const bodies: Readonly<
-  Record<Exclude<WebhookFormat, 'standard'>, (message: Message, webhook: Formatted) => object>
-> = {
+const bodies: Readonly<Record<Exclude<WebhookFormat, 'standard'>, (message: Message, webhook: Formatted) => object>> = {
   slack: slackBody,
   teams: teamsBody,
   github: githubBody,
@@ -55,10 +53,7 @@ function slackBody({ sentence, facts, link }: Message): object {
 }
 
 /** Names are code: Slack parses neither formatting, nor emoji, nor mentions in it. */
-const mrkdwn: Writing = {
-  own: escaped,
-  name: (text) => `\`${escaped(text.replaceAll('`', 'ˋ'))}\``,
-};
+const mrkdwn: Writing = { own: escaped, name: (text) => `\`${escaped(text.replaceAll('`', 'ˋ'))}\`` };
 
 /** `verbatim`: channels and people that the text names do not become links. */
 function section(text: string): object {
@@ -89,10 +84,7 @@ function teamsBody({ sentence, facts, link }: Message): object {
           version: '1.4',
           fallbackText: sentenceIn(plain, sentence),
           body: [
-            {
-              type: 'RichTextBlock',
-              inlines: [run(`${sentenceIn(plain, sentence)}.`, { weight: 'Bolder' })],
-            },
+            { type: 'RichTextBlock', inlines: [run(`${sentenceIn(plain, sentence)}.`, { weight: 'Bolder' })] },
             ...facts.map(factBlock),
           ],
           actions: [{ type: 'Action.OpenUrl', title: 'Open in flagmeter', url: link }],
@@ -142,12 +134,7 @@ function jiraBody(message: Message, { project, issueType }: Pick<Webhook, 'proje
   ];
   const description = fitting(lines, mostInText);
   return {
-    fields: {
-      project: { key: project },
-      issuetype: { name: issueType },
-      summary: titleOf(message),
-      description,
-    },
+    fields: { project: { key: project }, issuetype: { name: issueType }, summary: titleOf(message), description },
   };
 }
 
@@ -222,10 +209,7 @@ function messageOfLater({ type }: Event<SentEventType>): EventMessage {
 
 /** Also encodes the characters that end a link in Markdown and the like. */
 function encoded(text: string): string {
-  return encodeURIComponent(text).replace(
-    /[!'()*]/g,
-    (character) => `%${character.charCodeAt(0).toString(16)}`,
-  );
+  return encodeURIComponent(text).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16)}`);
 }
 
 /** How a format writes own words and the texts of others. */
@@ -239,15 +223,11 @@ const mostInSentence = 160;
 const mostInFact = 400;
 
 function sentenceIn({ own, name }: Writing, words: Words): string {
-  return words
-    .map((part) => (typeof part === 'string' ? own(part) : name(safe(part.name, mostInSentence))))
-    .join('');
+  return words.map((part) => (typeof part === 'string' ? own(part) : name(safe(part.name, mostInSentence)))).join('');
 }
 
 function factIn({ own, name }: Writing, words: Words): string {
-  return words
-    .map((part) => (typeof part === 'string' ? own(part) : name(safe(part.name, mostInFact))))
-    .join('');
+  return words.map((part) => (typeof part === 'string' ? own(part) : name(safe(part.name, mostInFact)))).join('');
 }
 
 /** Lines of at most this many characters together. Lines that do not fit are left out. */

@@ -42,11 +42,7 @@ function checked(name: string, text: string | undefined): string {
   throw new ApiError('invalid_body', `Cannot take ${name}: ${rule}`);
 }
 
-function authorizationFrom(
-  format: WebhookFormat,
-  wanted: WantedFormat,
-  webhook: Webhook | undefined,
-): FormatFields {
+function authorizationFrom(format: WebhookFormat, wanted: WantedFormat, webhook: Webhook | undefined): FormatFields {
   const given = wanted.authorization;
   if (given === null) return {};
   if (!webhookFormats[format].isTracker) {
@@ -69,9 +65,6 @@ function keptAuthorization({ url }: WantedFormat, webhook: Webhook | undefined):
   const authorization = webhook?.authorization;
   if (authorization === undefined) return {};
   if (url !== undefined && URL.canParse(url) && new URL(url).origin !== new URL(webhook!.url).origin)
-    throw new ApiError(
-      'invalid_body',
-      'Cannot take url: give authorization again for another host, or remove it',
-    );
+    throw new ApiError('invalid_body', 'Cannot take url: give authorization again for another host, or remove it');
   return { authorization };
 }

@@ -94,20 +94,17 @@ export function testAccountStore(name: string, open: () => Promise<AccountStoreF
       }
     });
 
-    test.each(tables)(
-      'compare and set, and exactly one of many concurrent plans succeeds: %s',
-      async (table) => {
-        const { accountStore } = await open();
-        await accountStore.change((draft) => put(draft, table, 'token', 1));
-        const spend = (draft: Draft) => {
-          if (!draft.has(table, 'token')) return 'refused';
-          draft.remove(table, 'token');
-          return 'exchanged';
-        };
-        const answers = await Promise.all(Array.from({ length: 20 }, () => accountStore.change(spend)));
-        expect(answers).toEqual(['exchanged', ...Array.from({ length: 19 }, () => 'refused')]);
-      },
-    );
+    test.each(tables)('compare and set, and exactly one of many concurrent plans succeeds: %s', async (table) => {
+      const { accountStore } = await open();
+      await accountStore.change((draft) => put(draft, table, 'token', 1));
+      const spend = (draft: Draft) => {
+        if (!draft.has(table, 'token')) return 'refused';
+        draft.remove(table, 'token');
+        return 'exchanged';
+      };
+      const answers = await Promise.all(Array.from({ length: 20 }, () => accountStore.change(spend)));
+      expect(answers).toEqual(['exchanged', ...Array.from({ length: 19 }, () => 'refused')]);
+    });
   });
 
   describe(`${name}: everyone else`, () => {

@@ -36,9 +36,7 @@ describe.each([3_700_000, -2 * hour])('a node whose clock jumps by %i ms', (ahea
     await node.accountStore.current();
     node.machine.aheadMs = aheadMs;
     await expect(node.accountStore.current()).rejects.toMatchObject(unavailable);
-    await expect(node.accountStore.change((draft) => draft.put('numbers', 'n', 1))).rejects.toMatchObject(
-      unavailable,
-    );
+    await expect(node.accountStore.change((draft) => draft.put('numbers', 'n', 1))).rejects.toMatchObject(unavailable);
     expect(node.accountStore.status().trouble).toMatch(/The clock of this machine is .* PostgreSQL's/);
     await other.accountStore.current();
     expect(other.accountStore.has('numbers', 'n')).toBe(false);

@@ -8,16 +8,8 @@ export function testModel(name: string, open: () => Promise<AccountStoreFixture>
   test(`${name}: plans, and then the disk, match a map`, async () => {
     const { accountStore, hold, reopen } = await open();
     const value = fc.option(fc.nat(9), { nil: undefined });
-    const step = fc.record({
-      table: fc.constantFrom(...tables),
-      key: fc.constantFrom('a', 'b', 'c', 'd', 'e'),
-      value,
-    });
-    const plan = fc.record({
-      steps: fc.array(step, { maxLength: 6 }),
-      throws: fc.boolean(),
-      waits: fc.boolean(),
-    });
+    const step = fc.record({ table: fc.constantFrom(...tables), key: fc.constantFrom('a', 'b', 'c', 'd', 'e'), value });
+    const plan = fc.record({ steps: fc.array(step, { maxLength: 6 }), throws: fc.boolean(), waits: fc.boolean() });
     let model: Model = new Map();
     const property = fc.asyncProperty(fc.array(plan, { maxLength: 12 }), async (plans) => {
       for (const { steps, throws, waits } of plans) {

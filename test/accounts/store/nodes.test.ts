@@ -132,10 +132,7 @@ describe('a commit whose answer is lost', () => {
     const postgres = await sharedServer();
     const url = await newDatabase(postgres);
     const relay = await cuttingRelay(postgres, url, 'fm_control_write');
-    const withoutIds = (result: QueryResult) => ({
-      ...result,
-      rows: result.rows.map((row) => ({ ...row, id: '0' })),
-    });
+    const withoutIds = (result: QueryResult) => ({ ...result, rows: result.rows.map((row) => ({ ...row, id: '0' })) });
     const wrapBoth = (connection: PostgresSession) =>
       answering('fm_control_lock', withoutIds)(answering('fm_control_changes', withoutIds)(connection));
     await openNode(url).accountStore.change((draft) => put(draft, 'loginThrottles', 'token', 1));
@@ -237,8 +234,7 @@ describe('a PostgreSQL that has reverted to an earlier state', () => {
     await lose(restore, 2);
     for (const node of nodes) await node.current();
     expect(repairs).toBe(2);
-    for (const node of nodes)
-      expect(Object.fromEntries(node.records('numbers'))).toEqual({ kept: 1, [repairMark]: 2 });
+    for (const node of nodes) expect(Object.fromEntries(node.records('numbers'))).toEqual({ kept: 1, [repairMark]: 2 });
   });
 
   test('is not assumed by a node that was away for a long time', async () => {
@@ -261,8 +257,7 @@ describe('a PostgreSQL that has reverted to an earlier state', () => {
 describe('a copy', () => {
   test('notifies listeners once per record, however often it was changed', async () => {
     const { one, other } = await twoNodes();
-    for (const value of [1, 2, 3])
-      await one.accountStore.change((draft) => put(draft, 'numbers', 'n', value));
+    for (const value of [1, 2, 3]) await one.accountStore.change((draft) => put(draft, 'numbers', 'n', value));
     await one.accountStore.change((draft) => draft.remove('numbers', 'n'));
     const heard: Write[] = [];
     other.accountStore.onCommit((writes) => void heard.push(...writes));

@@ -9,8 +9,7 @@ test('changes are removed after a day, except for the last thousand', async () =
   const postgres = await sharedServer();
   const url = await newDatabase(postgres);
   const { accountStore } = openNode(url);
-  const insert =
-    "INSERT INTO fm_change SELECT n, n, now() - interval '2 days', '[]' FROM generate_series(1, 3000) n";
+  const insert = "INSERT INTO fm_change SELECT n, n, now() - interval '2 days', '[]' FROM generate_series(1, 3000) n";
   await postgres.query(insert, [], url);
   await postgres.query(`INSERT INTO fm_record VALUES ('numbers', 'teams', '7')`, [], url);
   await postgres.query("UPDATE fm_head SET position = 3000, id = 3000 WHERE log = 'control'", [], url);

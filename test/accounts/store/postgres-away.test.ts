@@ -68,11 +68,7 @@ describe('an unreachable PostgreSQL', () => {
       const { accountStore } = openNode(url, { deadlineMs: 500, repair });
       await accountStore.change((draft) => count(draft));
       await accountStore.change((draft) => count(draft));
-      await postgres.query(
-        'DELETE FROM fm_change WHERE version = (SELECT max(version) FROM fm_change)',
-        [],
-        url,
-      );
+      await postgres.query('DELETE FROM fm_change WHERE version = (SELECT max(version) FROM fm_change)', [], url);
       const last = `SELECT version, id FROM fm_change ORDER BY version DESC LIMIT 1`;
       await postgres.query(`UPDATE fm_head SET (position, id) = (${last}) WHERE log = 'control'`, [], url);
       await postgres.kill();

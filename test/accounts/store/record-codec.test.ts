@@ -38,9 +38,7 @@ test('changes survive a round trip through PostgreSQL', () => {
 
 test('records of tables from a later version are skipped', () => {
   expect(codec.decodeRecords([{ table: 'novelties', key: 'a', value: '1' }])).toEqual([]);
-  expect(changeOf('[["novelties","a",1],["numbers","n",2]]')).toEqual([
-    { table: 'numbers', key: 'n', value: 2 },
-  ]);
+  expect(changeOf('[["novelties","a",1],["numbers","n",2]]')).toEqual([{ table: 'numbers', key: 'n', value: 2 }]);
 });
 
 test('the private part of a signing key is sealed, and opens only with the same key', () => {
@@ -83,14 +81,7 @@ test('the client secret of an identity provider is sealed, and opens only for it
 
 test('the key of an authenticator app is sealed, and opens only for its user', () => {
   const key = new PostgresKey(randomBytes(32));
-  const value = {
-    userId: 'ada',
-    secret: 'A'.repeat(32),
-    createdAt: 1,
-    lastStep: 2,
-    lastUsedAt: 3,
-    recoveryCodes: [],
-  };
+  const value = { userId: 'ada', secret: 'A'.repeat(32), createdAt: 1, lastStep: 2, lastUsedAt: 3, recoveryCodes: [] };
   const stored = new RecordCodec(key).encode({ table: 'totp', key: 'ada', value });
   expect(stored.value).not.toContain('AAAA');
   expect(new RecordCodec(key).decodeRecords([stored])).toEqual([{ table: 'totp', key: 'ada', value }]);

@@ -42,10 +42,7 @@ describe('a plan whose write PostgreSQL rejects', () => {
     const { accountStore } = openNode(relay.url);
     await accountStore.change(() => undefined);
     relay.loseNextCommit();
-    const first = [
-      accountStore.change((draft) => count(draft)),
-      accountStore.change((draft) => count(draft)),
-    ];
+    const first = [accountStore.change((draft) => count(draft)), accountStore.change((draft) => count(draft))];
     while (relay.lost === 0) await accountStore.current();
     const then = await Promise.allSettled([
       accountStore.change((draft) => put(draft, 'numbers', 'bad', 1)),

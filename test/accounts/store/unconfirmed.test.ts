@@ -15,8 +15,7 @@ const requests = {
   read: (accountStore: PostgresAccountStore) => accountStore.current(),
   'change that writes nothing': (accountStore: PostgresAccountStore) =>
     accountStore.change((draft) => draft.has('numbers', 'token')),
-  change: (accountStore: PostgresAccountStore) =>
-    accountStore.change((draft) => draft.put('numbers', 'other', 1)),
+  change: (accountStore: PostgresAccountStore) => accountStore.change((draft) => draft.put('numbers', 'other', 1)),
 };
 
 const refusal = 'engine_unavailable';

@@ -17,9 +17,7 @@ export const otherClaims: readonly Attack[] = [
         // Ids and scopes may be any text: the verifier does not restrict them.
         .filter(
           (token) =>
-            !/"(sub|client_id|scope|primaryTeam)":""/.test(
-              Buffer.from(partsOf(token)[1], 'base64url').toString(),
-            ),
+            !/"(sub|client_id|scope|primaryTeam)":""/.test(Buffer.from(partsOf(token)[1], 'base64url').toString()),
         ),
   ],
   [
@@ -55,14 +53,9 @@ export const otherClaims: readonly Attack[] = [
   [
     'from another issuer',
     ({ claims, settings: { issuer }, sign: real }) =>
-      [
-        'https://evil.example',
-        `${issuer}/`,
-        issuer.toUpperCase(),
-        `${issuer}.evil.example`,
-        '',
-        [issuer],
-      ].map((iss) => real({ ...claims, iss })),
+      ['https://evil.example', `${issuer}/`, issuer.toUpperCase(), `${issuer}.evil.example`, '', [issuer]].map((iss) =>
+        real({ ...claims, iss }),
+      ),
   ],
   [
     'for another audience',

@@ -6,24 +6,8 @@ export const otherHeaders: readonly Attack[] = [
     'key ids with a meaning elsewhere',
     ({ claims, header, sign: real }) =>
       [
-        ...[
-          '../../../../dev/null',
-          '/dev/null',
-          "' OR '1'='1",
-          '$(id)',
-          'https://evil.example/key',
-          '',
-          '*',
-          '%00',
-        ],
-        ...[
-          '__proto__',
-          'constructor',
-          'toString',
-          `${header['kid']}\0`,
-          `${header['kid']} `,
-          ` ${header['kid']}`,
-        ],
+        ...['../../../../dev/null', '/dev/null', "' OR '1'='1", '$(id)', 'https://evil.example/key', '', '*', '%00'],
+        ...['__proto__', 'constructor', 'toString', `${header['kid']}\0`, `${header['kid']} `, ` ${header['kid']}`],
         ...[null, 0, true, [], [header['kid']], {}, { kid: header['kid'] }],
       ].map((kid) => real(claims, { ...header, kid })),
   ],
@@ -31,8 +15,8 @@ export const otherHeaders: readonly Attack[] = [
   [
     'another type',
     ({ claims, header, sign: real }) =>
-      ['JWT', 'at+JWT', 'AT+JWT', 'application/at+jwt', 'jwt', 'JOSE', '', null, ['at+jwt'], undefined].map(
-        (typ) => real(claims, { ...header, typ }),
+      ['JWT', 'at+JWT', 'AT+JWT', 'application/at+jwt', 'jwt', 'JOSE', '', null, ['at+jwt'], undefined].map((typ) =>
+        real(claims, { ...header, typ }),
       ),
   ],
   [

@@ -8,12 +8,7 @@ export const otherAlgorithms: readonly Attack[] = [
     ({ header, claims, sign: real }) =>
       ['none', 'None', 'NONE', 'nOnE', ''].flatMap((alg) => {
         const input = `${encode({ ...header, alg })}.${encode(claims)}`;
-        return [
-          `${input}.`,
-          `${input}.AA`,
-          `${input}.${partsOf(real())[2]}`,
-          real(claims, { ...header, alg }),
-        ];
+        return [`${input}.`, `${input}.AA`, `${input}.${partsOf(real())[2]}`, real(claims, { ...header, alg })];
       }),
   ],
   ['no algorithm', ({ claims, header: { alg, ...header }, sign: real }) => real(claims, header)],

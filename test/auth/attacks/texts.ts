@@ -7,10 +7,7 @@ const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 function respellings(part: string): string[] {
   const spare = [0, 0, 4, 2][part.length % 4] ?? 0;
   const last = alphabet.indexOf(part.at(-1) ?? '');
-  return Array.from(
-    { length: 2 ** spare - 1 },
-    (_, bits) => `${part.slice(0, -1)}${alphabet[last ^ (bits + 1)]}`,
-  );
+  return Array.from({ length: 2 ** spare - 1 }, (_, bits) => `${part.slice(0, -1)}${alphabet[last ^ (bits + 1)]}`);
 }
 
 /** Other encodings of a real token: only one may be valid. */
@@ -35,9 +32,7 @@ export const otherTexts: readonly Attack[] = [
     'with another encoding of its payload, signed as such',
     ({ privateKey, header, claims }) =>
       [claims.jti, `${claims.jti}x`].flatMap((jti) =>
-        respellings(encode({ ...claims, jti })).map((payload) =>
-          signWith(privateKey, `${encode(header)}.${payload}`),
-        ),
+        respellings(encode({ ...claims, jti })).map((payload) => signWith(privateKey, `${encode(header)}.${payload}`)),
       ),
   ],
   [
@@ -46,30 +41,9 @@ export const otherTexts: readonly Attack[] = [
       const token = real();
       const [header, payload, signature] = partsOf(token);
       return [
-        ...[
-          `${token}=`,
-          `${token}==`,
-          `${token}.`,
-          `.${token}`,
-          `${token} `,
-          `${token}\n`,
-          `\t${token}`,
-          `${token}\0`,
-        ],
-        ...[
-          `${header}..${signature}`,
-          `${header}.${payload}`,
-          `${header}.${payload}.`,
-          `..`,
-          '',
-          '.',
-          payload,
-        ],
-        ...[
-          `${token}.${signature}`,
-          `${header}.${payload}..${signature}`,
-          `${header}=.${payload}.${signature}`,
-        ],
+        ...[`${token}=`, `${token}==`, `${token}.`, `.${token}`, `${token} `, `${token}\n`, `\t${token}`, `${token}\0`],
+        ...[`${header}..${signature}`, `${header}.${payload}`, `${header}.${payload}.`, `..`, '', '.', payload],
+        ...[`${token}.${signature}`, `${header}.${payload}..${signature}`, `${header}=.${payload}.${signature}`],
         `${header}.${payload}.${signature.slice(0, 10)} ${signature.slice(10)}`,
         `${header}.${payload}.${signature.replaceAll('-', '+').replaceAll('_', '/')}=`,
         JSON.stringify({ payload, protected: header, signature }),

@@ -194,21 +194,16 @@ describe('a request that can be answered', () => {
     expect(await browser.submit({}, { 'content-type': 'application/json' })).toMatchObject({ status: 400 });
   });
 
-  test.each(['flagmeter-cli', 'flagmeter-console'])(
-    'may come from the built-in client %s',
-    async (client_id) => {
-      const { http } = fixture.service;
-      const redirect_uri = { 'flagmeter-cli': 'http://[::1]:4711/callback' }[client_id];
-      const console = `http://${http}/console/callback`;
-      const page = await fixture
-        .newBrowser()
-        .open(fixture.target({ client_id, redirect_uri: redirect_uri ?? console }));
-      expect(page.status).toBe(200);
-      const elsewhere = console.replace(/:\d+/, ':9');
-      const refused = await fixture.newBrowser().open(fixture.target({ client_id, redirect_uri: elsewhere }));
-      expect(refused).toMatchObject({ status: 400, location: undefined });
-    },
-  );
+  test.each(['flagmeter-cli', 'flagmeter-console'])('may come from the built-in client %s', async (client_id) => {
+    const { http } = fixture.service;
+    const redirect_uri = { 'flagmeter-cli': 'http://[::1]:4711/callback' }[client_id];
+    const console = `http://${http}/console/callback`;
+    const page = await fixture.newBrowser().open(fixture.target({ client_id, redirect_uri: redirect_uri ?? console }));
+    expect(page.status).toBe(200);
+    const elsewhere = console.replace(/:\d+/, ':9');
+    const refused = await fixture.newBrowser().open(fixture.target({ client_id, redirect_uri: elsewhere }));
+    expect(refused).toMatchObject({ status: 400, location: undefined });
+  });
 });
 
 test('over HTTPS, no other host can set the cookie, and it is sent over HTTPS only', async () => {

@@ -40,9 +40,7 @@ async function open(pair = es256(), alg = 'ES256') {
   const sign = (claims: JWTPayload = {}, header: object = {}, key = pair.privateKey) => {
     const now = Math.floor(clock.now() / 1000);
     const usual = { iss: id, sub: id, aud: settings.issuer, exp: now + 60, jti: randomUUID() };
-    return new SignJWT({ ...usual, ...claims })
-      .setProtectedHeader({ alg, kid: 'first', ...header })
-      .sign(key);
+    return new SignJWT({ ...usual, ...claims }).setProtectedHeader({ alg, kid: 'first', ...header }).sign(key);
   };
   const post = (path: string, form: Record<string, string>, to = dispatch): Promise<Answer> =>
     send(to, path, {
@@ -50,10 +48,7 @@ async function open(pair = es256(), alg = 'ES256') {
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       body: new URLSearchParams(form).toString(),
     });
-  const asserted = (assertion: string) => ({
-    client_assertion_type: assertionType,
-    client_assertion: assertion,
-  });
+  const asserted = (assertion: string) => ({ client_assertion_type: assertionType, client_assertion: assertion });
   const grant = { grant_type: 'client_credentials', scope: 'openid flagmeter' };
   const askWith = (assertion: string, more = {}, to = dispatch) =>
     post('/connect/token', { ...grant, ...asserted(assertion), ...more }, to);
@@ -94,9 +89,7 @@ describe('a client assertion', () => {
   ])('is accepted with %s, with or without client_id and kid', async (alg, pairOf) => {
     const { id, sign, askWith, settings } = await open(pairOf() as ReturnType<typeof es256>, alg);
     expect(await askWith(await sign())).toMatchObject({ status: 200 });
-    expect(await askWith(await sign({}, { kid: undefined }), { client_id: id })).toMatchObject({
-      status: 200,
-    });
+    expect(await askWith(await sign({}, { kid: undefined }), { client_id: id })).toMatchObject({ status: 200 });
     const audience = { aud: `${settings.issuer}/connect/token` };
     expect(await askWith(await sign(audience))).toMatchObject({ status: 200 });
   });
@@ -161,8 +154,7 @@ describe('a client assertion', () => {
     const spki = Buffer.from(pair.publicKey.export({ type: 'spki', format: 'pem' }) as string);
     const hmac = await new SignJWT({}).setProtectedHeader({ alg: 'HS256', kid: 'first' }).sign(spki);
     const forged = [await sign({}, {}, es256().privateKey), none, hmac, 'a.b.c', 'x', `${await sign()}x`];
-    for (const assertion of forged)
-      expect(await askWith(assertion, { client_id: id })).toMatchObject(refused);
+    for (const assertion of forged) expect(await askWith(assertion, { client_id: id })).toMatchObject(refused);
     const form = { ...asserted(await sign()), grant_type: 'client_credentials', client_secret: 'x' };
     expect(await post('/connect/token', form)).toMatchObject({ status: 400 });
     const typeless = { grant_type: 'client_credentials', client_assertion: await sign() };
@@ -195,12 +187,7 @@ describe('a client assertion', () => {
     const revoked = await post('/connect/revocation', { token, ...asserted(await sign()) });
     expect(revoked).toMatchObject({ status: 200 });
     const publicKeys = await readPublicKeys([{ ...jwkOf(pair.publicKey), kid: 'first' }]);
-    const wanted = {
-      teamId: team.id,
-      name: 'Shop',
-      redirectUris: ['https://shop.example/'],
-      confidential: true,
-    };
+    const wanted = { teamId: team.id, name: 'Shop', redirectUris: ['https://shop.example/'], confidential: true };
     const { client, clientSecret } = await createClient(directory, { ...wanted, publicKeys });
     expect(clientSecret).toBeNull();
     const { clientId } = client;
@@ -214,9 +201,7 @@ describe('a client assertion', () => {
   test('of an expired API key is refused with the reason', async () => {
     const { id, sign, askWith, directory, clock } = await open();
     const key = directory.apiKeys.get(id)!;
-    await directory.change((draft) =>
-      draft.put('apiKeys', id, { ...key, expiresAt: directory.clock.now() + 1000 }),
-    );
+    await directory.change((draft) => draft.put('apiKeys', id, { ...key, expiresAt: directory.clock.now() + 1000 }));
     clock.advance(1000);
     const answer = await askWith(await sign());
     expect(answer).toMatchObject(refused);
@@ -234,11 +219,7 @@ describe('a public key', () => {
     ['of a short RSA modulus', [jwkOf(rsa.publicKey)], /2048/],
     ['with an RSA exponent of 1', [{ ...jwkOf(longRsa.publicKey), e: 'AQ' }], /exponent/],
     ['with an RSA exponent of 3', [{ ...jwkOf(longRsa.publicKey), e: 'Aw' }], /exponent/],
-    [
-      'with a huge RSA exponent',
-      [{ ...jwkOf(longRsa.publicKey), e: jwkOf(longRsa.publicKey)['n'] }],
-      /exponent/,
-    ],
+    ['with a huge RSA exponent', [{ ...jwkOf(longRsa.publicKey), e: jwkOf(longRsa.publicKey)['n'] }], /exponent/],
     ['on another curve', [jwkOf(generateKeyPairSync('ec', { namedCurve: 'P-384' }).publicKey)], /P-256/],
     ['for another algorithm', [{ ...jwkOf(ec.publicKey), alg: 'HS256' }], /alg must be ES256/],
     ['for encryption', [{ ...jwkOf(ec.publicKey), use: 'enc' }], /use must be sig/],

@@ -15,8 +15,7 @@ async function openApiKey(fixture: SessionFixture) {
   const credentials = { client_id: apiKey.clientId, client_secret: clientSecret };
   const mint = () =>
     post('/connect/token', { ...credentials, grant_type: 'client_credentials', scope: 'openid flagmeter' });
-  const invalidate = (token: string) =>
-    post('/api/account/invalidate-token', {}, { authorization: `Bearer ${token}` });
+  const invalidate = (token: string) => post('/api/account/invalidate-token', {}, { authorization: `Bearer ${token}` });
   const ask = (path: string) => post(path, { ...credentials, token: 'x' });
   return { mint, invalidate, ask };
 }
@@ -48,9 +47,7 @@ test('a token cannot be invalidated while its client exceeds its rate', async ()
 });
 
 test('a public client is counted per network, because anyone can send its id', () => {
-  const client = { id: 'c', kind: 'sign-in', client: { secretHash: null } } as Parameters<
-    typeof rateKeyOf
-  >[0];
+  const client = { id: 'c', kind: 'sign-in', client: { secretHash: null } } as Parameters<typeof rateKeyOf>[0];
   const keys = ['192.0.2.1', '192.0.2.2', '2001:db8::1', '2001:db8::2'].map((at) =>
     rateKeyOf(client, { remoteAddress: at }),
   );

@@ -1,11 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createClient } from '../../../src/accounts/clients.ts';
-import {
-  authenticateClient,
-  findClient,
-  matchesRedirect,
-  teamsThrough,
-} from '../../../src/auth/oauth/clients.ts';
+import { authenticateClient, findClient, matchesRedirect, teamsThrough } from '../../../src/auth/oauth/clients.ts';
 import { parseForm } from '../../../src/auth/oauth/forms.ts';
 import { openAuthFixture } from '../fixture.ts';
 
@@ -49,14 +44,7 @@ describe('a client authenticates', () => {
 
   test('any other client gets the same refusal, whatever id it claims', async () => {
     const { directory, key, app, server } = await openClients();
-    const ids = [
-      key.apiKey.clientId,
-      server.client.clientId,
-      app.clientId,
-      'flagmeter-cli',
-      'unknown',
-      '__proto__',
-    ];
+    const ids = [key.apiKey.clientId, server.client.clientId, app.clientId, 'flagmeter-cli', 'unknown', '__proto__'];
     const refusals = ids.map((id) => {
       const form = parseForm(`client_id=${id}&client_secret=wrong`);
       return [

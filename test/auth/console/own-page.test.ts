@@ -31,23 +31,21 @@ describe.each([
   });
 });
 
-describe.each([
-  'http://console.example',
-  'http://192.168.1.5:8080',
-  'http://localhost.example',
-  'http://[fe80::1]',
-])('where browsers omit Sec-Fetch-Site: %s', (baseUrl) => {
-  test.each([
-    [header, true],
-    [{ ...header, origin: new URL(baseUrl).origin }, true],
-    [{ ...header, origin: 'http://evil.example' }, false],
-    [{ ...header, origin: 'null' }, false],
-    [{ ...header, origin: `${new URL(baseUrl).origin}.evil.example` }, false],
-    [site('same-origin'), true],
-    [site('cross-site'), false],
-    [{}, false],
-    [{ origin: new URL(baseUrl).origin }, false],
-  ])('%j: %s', (headers, wanted) => {
-    expect(isOwn(baseUrl, headers)).toBe(wanted);
-  });
-});
+describe.each(['http://console.example', 'http://192.168.1.5:8080', 'http://localhost.example', 'http://[fe80::1]'])(
+  'where browsers omit Sec-Fetch-Site: %s',
+  (baseUrl) => {
+    test.each([
+      [header, true],
+      [{ ...header, origin: new URL(baseUrl).origin }, true],
+      [{ ...header, origin: 'http://evil.example' }, false],
+      [{ ...header, origin: 'null' }, false],
+      [{ ...header, origin: `${new URL(baseUrl).origin}.evil.example` }, false],
+      [site('same-origin'), true],
+      [site('cross-site'), false],
+      [{}, false],
+      [{ origin: new URL(baseUrl).origin }, false],
+    ])('%j: %s', (headers, wanted) => {
+      expect(isOwn(baseUrl, headers)).toBe(wanted);
+    });
+  },
+);

@@ -5,10 +5,7 @@ const webkit = 'AppleWebKit/537.36 (KHTML, like Gecko)';
 
 test.each([
   ['Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0', 'Firefox 140 on Linux'],
-  [
-    `Mozilla/5.0 (Windows NT 10.0; Win64; x64) ${webkit} Chrome/141.0.0.0 Safari/537.36`,
-    'Chrome 141 on Windows',
-  ],
+  [`Mozilla/5.0 (Windows NT 10.0; Win64; x64) ${webkit} Chrome/141.0.0.0 Safari/537.36`, 'Chrome 141 on Windows'],
   [
     `Mozilla/5.0 (Windows NT 10.0; Win64; x64) ${webkit} Chrome/141.0.0.0 Safari/537.36 Edg/141.0.0.0`,
     'Edge 141 on Windows',
@@ -21,10 +18,7 @@ test.each([
     'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/26.0 Safari/605.1.15',
     'Safari 26 on Mac',
   ],
-  [
-    `Mozilla/5.0 (Linux; Android 16; K) ${webkit} Chrome/141.0.0.0 Mobile Safari/537.36`,
-    'Chrome 141 on Android',
-  ],
+  [`Mozilla/5.0 (Linux; Android 16; K) ${webkit} Chrome/141.0.0.0 Mobile Safari/537.36`, 'Chrome 141 on Android'],
   ['curl/8.5.0', ''],
   ['', ''],
 ])('%s is %s', (userAgent, name) => {

@@ -23,11 +23,7 @@ async function post(path: string, form: Parameters): Promise<{ status: number; j
 }
 
 async function begin(form: Parameters = {}): Promise<Json> {
-  const { status, json } = await post('/connect/deviceauthorization', {
-    client_id: fixture.clientId,
-    scope,
-    ...form,
-  });
+  const { status, json } = await post('/connect/deviceauthorization', { client_id: fixture.clientId, scope, ...form });
   expect(status).toBe(200);
   return json;
 }
@@ -54,8 +50,7 @@ async function signInFor(codes: Json, person = fixture.admin) {
 }
 
 /** How many times the audit log records that a device was allowed. */
-const allowed = async () =>
-  (await fixture.audit()).filter(({ action }) => action === 'device.allowed').length;
+const allowed = async () => (await fixture.audit()).filter(({ action }) => action === 'device.allowed').length;
 
 test('a device gets tokens for the user who enters its code and agrees, once', async () => {
   const codes = await begin();
@@ -68,10 +63,7 @@ test('a device gets tokens for the user who enters its code and agrees, once', a
     expires_in: 600,
     interval: 5,
   });
-  expect(await poll(codes.device_code)).toMatchObject({
-    status: 400,
-    json: { error: 'authorization_pending' },
-  });
+  expect(await poll(codes.device_code)).toMatchObject({ status: 400, json: { error: 'authorization_pending' } });
   const { asked, done } = await decide(codes, 'continue');
   expect(asked.html).toContain(fixture.admin.email);
   expect(done).toMatchObject({ status: 200, html: expect.stringContaining('Device connected') });

@@ -43,10 +43,7 @@ const forgeries: [string, Tampering][] = [
   ['the relying party of a subdomain', { rpId: 'evil.auth.example' }],
   ['the relying party of an origin', { rpId: origin }],
   ['a page in a frame of another site', { clientData: { crossOrigin: true } }],
-  [
-    'a page in a frame of a named site',
-    { clientData: { crossOrigin: true, topOrigin: 'https://evil.example' } },
-  ],
+  ['a page in a frame of a named site', { clientData: { crossOrigin: true, topOrigin: 'https://evil.example' } }],
   ['a site around it, but no frame', { clientData: { topOrigin: 'https://evil.example' } }],
   ['a payment', { type: 'payment.get' }],
   ['a user who was not present', { flippedFlags: flags.present }],
@@ -111,10 +108,10 @@ describe('the page for adding a passkey', () => {
   test.each([
     ...forgeries,
     ['the type of a sign-in', { type: 'webauthn.get' }] satisfies [string, Tampering],
-    [
-      'a statement without attestation',
-      { attestation: ['none', new Map([['sig', Buffer.alloc(64)]])] },
-    ] satisfies [string, Tampering],
+    ['a statement without attestation', { attestation: ['none', new Map([['sig', Buffer.alloc(64)]])] }] satisfies [
+      string,
+      Tampering,
+    ],
     [
       'a self attestation by another key',
       {
@@ -132,10 +129,7 @@ describe('the page for adding a passkey', () => {
     const browser = fixture.newBrowser();
     const options = optionsOf(await fixture.openToAdd(browser));
     const before = (await fixture.list()).length;
-    const page = await browser.submit({
-      action: 'add-passkey',
-      ...fixture.newDevice().create(options, tampering),
-    });
+    const page = await browser.submit({ action: 'add-passkey', ...fixture.newDevice().create(options, tampering) });
     expect(page.status).toBe(400);
     expect(page.error).toContain('not valid here');
     expect(await fixture.list()).toHaveLength(before);
@@ -239,14 +233,8 @@ describe('after the password, the page of the second factor', () => {
     ['a code of an authenticator app', () => ({ action: 'second-factor', code: '000000' })],
     ['a recovery code', () => ({ action: 'second-factor', kind: 'recovery', code: 'AAAA-AAAA-AAAA' })],
     ['the set-up of an authenticator app', () => ({ action: 'set-up-app' })],
-    [
-      'an authenticator app of their own',
-      () => ({ action: 'enrol', secret: 'A'.repeat(32), code: '000000' }),
-    ],
-    [
-      'a new password',
-      () => ({ action: 'new-password', password: 'another 12 words', again: 'another 12 words' }),
-    ],
+    ['an authenticator app of their own', () => ({ action: 'enrol', secret: 'A'.repeat(32), code: '000000' })],
+    ['a new password', () => ({ action: 'new-password', password: 'another 12 words', again: 'another 12 words' })],
     ['consent', () => ({ action: 'allow' })],
     ['an empty proof', () => ({ action: 'prove-passkey' })],
   ])('rejects %s in place of a passkey', async (_, fieldsOf) => {

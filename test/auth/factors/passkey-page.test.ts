@@ -14,10 +14,7 @@ describe('the page for adding a passkey', () => {
     expect((await browser.open(pagePath)).html).toContain('<h1>Sign in</h1>');
     const page = await browser.submit({ ...fixture.admin });
     expect(page.html).toContain('<h1>Add a passkey</h1>');
-    const done = await browser.submit({
-      action: 'add-passkey',
-      ...fixture.newDevice().create(optionsOf(page)),
-    });
+    const done = await browser.submit({ action: 'add-passkey', ...fixture.newDevice().create(optionsOf(page)) });
     expect(done.location?.href).toBe(`${origin}/settings/you`);
   });
 
@@ -26,10 +23,7 @@ describe('the page for adding a passkey', () => {
     const page = await fixture.openToAdd(browser);
     fixture.clock.advance(15 * 60_000 + 1000);
     expect((await browser.open(pagePath)).html).toContain('<h1>Sign in</h1>');
-    const late = await browser.submit({
-      action: 'add-passkey',
-      ...fixture.newDevice().create(optionsOf(page)),
-    });
+    const late = await browser.submit({ action: 'add-passkey', ...fixture.newDevice().create(optionsOf(page)) });
     expect(late.html).toContain('<h1>Sign in</h1>');
   });
 
@@ -43,11 +37,7 @@ describe('the page for adding a passkey', () => {
   });
 
   test.each([
-    [
-      'a credential id of more than 1023 bytes',
-      { credential: 'A'.repeat(1366) },
-      'credential must be base64url',
-    ],
+    ['a credential id of more than 1023 bytes', { credential: 'A'.repeat(1366) }, 'credential must be base64url'],
     ['fields that are not base64url', { client_data: '{"type":"webauthn.create"}' }, 'client_data must be'],
     ['malformed CBOR', { attestation: 'v2FhYWJh' }, 'not valid here'],
     ['CBOR with an enormous length', { attestation: 'm__________8' }, 'not valid here'],
@@ -66,10 +56,7 @@ describe('the page for adding a passkey', () => {
   ])('refuses a passkey for %s', async (_, tampering) => {
     const browser = fixture.newBrowser();
     const options = optionsOf(await fixture.openToAdd(browser));
-    const page = await browser.submit({
-      action: 'add-passkey',
-      ...fixture.newDevice().create(options, tampering),
-    });
+    const page = await browser.submit({ action: 'add-passkey', ...fixture.newDevice().create(options, tampering) });
     expect(page.status).toBe(400);
     expect(page.error).toContain('not valid here');
   });
@@ -108,9 +95,7 @@ describe('the passkeys of a user', () => {
     await fixture.enter(device);
     const at = new Date(fixture.clock.now()).toISOString();
     expect((await fixture.list()).find((each) => each.id === id)?.lastUsedAt).toBe(at);
-    expect(await fixture.call('PATCH', `/${id}`, 200, { name: 'Old phone' })).toMatchObject({
-      name: 'Old phone',
-    });
+    expect(await fixture.call('PATCH', `/${id}`, 200, { name: 'Old phone' })).toMatchObject({ name: 'Old phone' });
     expect(await fixture.actions()).toContain('passkey.renamed');
     await fixture.call('PATCH', `/${id}`, 400, { name: 'n'.repeat(10_000) });
   });

@@ -47,9 +47,7 @@ describe('where the policy demands a second factor', () => {
     const { email, password } = fixture.outsider;
     const adding = async () => {
       const browser = fixture.newBrowser();
-      await browser.open(
-        fixture.target({ client_id: 'flagmeter-cli', redirect_uri: 'http://127.0.0.1/callback' }),
-      );
+      await browser.open(fixture.target({ client_id: 'flagmeter-cli', redirect_uri: 'http://127.0.0.1/callback' }));
       const choice = await browser.submit({ email, password });
       const device = fixture.newDevice();
       return () => browser.submit({ action: 'add-passkey', ...device.create(optionsOf(choice)) });

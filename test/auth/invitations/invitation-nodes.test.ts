@@ -16,12 +16,7 @@ const dayMs = 24 * 3_600_000;
 const lifetimes = { invitation: dayMs, 'reset-link': dayMs };
 const password = 'chosen on another node';
 
-const passwords = {
-  checkRoom: () => {},
-  hash: () => hashed,
-  verify: async () => false,
-  close: async () => {},
-};
+const passwords = { checkRoom: () => {}, hash: () => hashed, verify: async () => false, close: async () => {} };
 const hashed = cheapHash(password, randomBytes);
 
 /** The user of both nodes, as a node knows them. */

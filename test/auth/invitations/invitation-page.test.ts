@@ -110,12 +110,7 @@ describe('the page of a link', () => {
   });
 
   test('rejects a link after it was used, replaced or withdrawn, and after it has expired', async () => {
-    const [used, replaced, withdrawn, expired] = [
-      await invite(),
-      await invite(),
-      await invite(),
-      await invite(),
-    ];
+    const [used, replaced, withdrawn, expired] = [await invite(), await invite(), await invite(), await invite()];
     expect((await accept(await openPage(), used.secret)).status).toBe(303);
     await call('POST', `/users/${replaced.id}/reset-link`, 200, {});
     await call('DELETE', `/users/${withdrawn.id}/reset-link`, 204);
@@ -164,9 +159,7 @@ test('a reset link ends the sessions only when it is used', async () => {
   expect((await fixture.signIn(fixture.newBrowser(), {}, { email, password })).status).toBe(303);
   const browser = await openPage();
   const { url } = made as { url: string };
-  expect((await browser.submit({ action: 'open', token: url })).html).toContain(
-    '<h1>Choose a new password</h1>',
-  );
+  expect((await browser.submit({ action: 'open', token: url })).html).toContain('<h1>Choose a new password</h1>');
   expect(await entersConsole(browser, await accept(browser, url, 'the second compiler'))).toBe(true);
   expect((await first.open(fixture.target())).html).toContain('<h1>Sign in</h1>');
   expect((await fixture.signIn(fixture.newBrowser(), {}, { email, password })).status).toBe(403);

@@ -62,10 +62,9 @@ async function openRingFixture(): Promise<RingFixture> {
         () => false,
       ),
     audited: () =>
-      Array.from(
-        accounts.audit.getRange(),
-        ({ value: { action, target } }) => `${action} ${target.id}`,
-      ).filter((entry) => entry.startsWith('signing-key.')),
+      Array.from(accounts.audit.getRange(), ({ value: { action, target } }) => `${action} ${target.id}`).filter(
+        (entry) => entry.startsWith('signing-key.'),
+      ),
   };
 }
 
@@ -176,9 +175,7 @@ describe('another --signing-alg', () => {
       const keys = await open(to);
       expect(keys.current.alg).toBe(to);
       expect(keys.current.kid === before.current.kid).toBe(from === to);
-      expect(logged).toEqual(
-        from === to ? [] : [`created a signing key for --signing-alg ${keys.current.kid}`],
-      );
+      expect(logged).toEqual(from === to ? [] : [`created a signing key for --signing-alg ${keys.current.kid}`]);
       expect(await isGood(keys, token)).toBe(true);
       expect(await isGood(keys, await issueAccessToken({ ...settings, keys }, subject))).toBe(true);
     },

@@ -47,11 +47,7 @@ async function failOn(
 }
 
 /** Fails, waits as required, and fails again, this many times. Returns the waits in seconds. */
-async function waitsOf(
-  parts: ThrottleFixture,
-  next: (count: number) => Attempt,
-  times: number,
-): Promise<number[]> {
+async function waitsOf(parts: ThrottleFixture, next: (count: number) => Attempt, times: number): Promise<number[]> {
   const waits: number[] = [];
   for (let time = 0; time < times; time++) {
     const { wait } = await failOn(parts, (count) => next(time * 1000 + count));
@@ -189,8 +185,7 @@ describe('the sign-in page', () => {
     const before = await openSignIn();
     const wrong = { ...before.admin, password: 'wrong' };
     const browser = before.newBrowser();
-    for (let failure = 0; failure < 5; failure++)
-      expect((await before.signIn(browser, {}, wrong)).status).toBe(403);
+    for (let failure = 0; failure < 5; failure++) expect((await before.signIn(browser, {}, wrong)).status).toBe(403);
     const fixture = await before.restart();
     const text = 'Too many attempts have failed. Try again in 5 seconds.';
     for (const person of [wrong, fixture.admin]) {

@@ -58,9 +58,7 @@ describe('a user whose password was set by an Admin', () => {
     expect(done.status).toBe(303);
     expect(codeOf(done)).toMatch(/^[\w-]{43}$/);
     expect(codeOf(await browser.open(fixture.target()))).toBeDefined();
-    expect(
-      codeOf(await fixture.signIn(fixture.newBrowser(), {}, { ...person, password: own })),
-    ).toBeDefined();
+    expect(codeOf(await fixture.signIn(fixture.newBrowser(), {}, { ...person, password: own }))).toBeDefined();
     expect(await fixture.signIn(fixture.newBrowser(), {}, person)).toMatchObject({ status: 403 });
   });
 
@@ -68,11 +66,7 @@ describe('a user whose password was set by an Admin', () => {
     const { http } = fixture.service;
     const body = encode({ client_id: fixture.clientId, scope: 'openid' });
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-    const answer = await fetch(`http://${http}/connect/deviceauthorization`, {
-      method: 'POST',
-      headers,
-      body,
-    });
+    const answer = await fetch(`http://${http}/connect/deviceauthorization`, { method: 'POST', headers, body });
     const { user_code } = (await answer.json()) as { user_code: string };
     const path = `/connect/device?user_code=${user_code}`;
     expect((await browser.open(path)).html).toContain('<h1>Choose a password</h1>');

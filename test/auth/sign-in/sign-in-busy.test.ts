@@ -41,17 +41,12 @@ async function openEndpoint() {
   const form = /name="form" value="(\w+)"/.exec((await open()).html)?.[1];
   const submit = () => {
     const headers = { cookie, 'content-type': 'application/x-www-form-urlencoded' };
-    return answer(
-      dispatch(requestOf(target, { method: 'POST', headers, body: encode({ form, ...person }) })),
-    );
+    return answer(dispatch(requestOf(target, { method: 'POST', headers, body: encode({ form, ...person }) })));
   };
   return { store, health, passwords, open, submit };
 }
 
-const busy = {
-  status: 503,
-  html: expect.stringContaining('The service is busy. Please try again in a moment.'),
-};
+const busy = { status: 503, html: expect.stringContaining('The service is busy. Please try again in a moment.') };
 
 test('while the store accepts no writes, no user is signed in, and the form keeps all but the password', async () => {
   const { health, submit } = await openEndpoint();

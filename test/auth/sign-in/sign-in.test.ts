@@ -33,10 +33,7 @@ async function signedIn(): Promise<TestBrowser> {
 
 describe('a user who knows the password', () => {
   test("gets a code for the client's request", async () => {
-    const page = await fixture.signIn(fixture.newBrowser(), {
-      nonce: 'n-0S6',
-      scope: 'openid profile email',
-    });
+    const page = await fixture.signIn(fixture.newBrowser(), { nonce: 'n-0S6', scope: 'openid profile email' });
     expect(Object.fromEntries(page.location?.searchParams ?? [])).toEqual({
       from: 'flagmeter',
       code: expect.stringMatching(/^[\w-]{43}$/),
@@ -75,8 +72,7 @@ describe('a user who knows the password', () => {
     const page = await fixture.signIn(browser, {}, fixture.outsider);
     expect(page).toMatchObject({
       status: 403,
-      error:
-        'outsider@example.com is not a member of the team that Shop &amp; Co belongs to. Use another account.',
+      error: 'outsider@example.com is not a member of the team that Shop &amp; Co belongs to. Use another account.',
     });
     const client_id = 'flagmeter-console';
     const redirect_uri = `http://${fixture.service.http}/console/callback`;
@@ -194,9 +190,7 @@ describe('a browser with a signed-in user', () => {
     const page = await browser.open(fixture.target(parameters));
     expect(page).toMatchObject({ status: 200, html: expect.stringContaining('Continue to Shop &amp; Co?') });
     expect(page.html).toContain(`You are signed in as <strong>${fixture.admin.email}</strong>`);
-    expect((await browser.submit({ action: 'cancel' })).location?.searchParams.get('error')).toBe(
-      'access_denied',
-    );
+    expect((await browser.submit({ action: 'cancel' })).location?.searchParams.get('error')).toBe('access_denied');
     expect((await browser.submit({ action: 'switch' })).html).toContain('type="password"');
     const code = codeOf(await browser.submit({ action: 'continue' }));
     expect((await exchange(code, parameters.redirect_uri)).status).toBe(200);

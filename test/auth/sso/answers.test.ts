@@ -22,11 +22,7 @@ describe('an ID token is refused', () => {
     ['of another issuer', () => ({ iss: 'https://other.example' }), 'issuer_mismatch'],
     ['for another client', () => ({ aud: 'other' }), 'audience_mismatch'],
     ['for several clients, without azp', () => ({ aud: ['flagmeter', 'other'] }), 'audience_mismatch'],
-    [
-      'with azp of another client',
-      () => ({ aud: ['flagmeter', 'other'], azp: 'other' }),
-      'audience_mismatch',
-    ],
+    ['with azp of another client', () => ({ aud: ['flagmeter', 'other'], azp: 'other' }), 'audience_mismatch'],
     ['with another nonce', () => ({ nonce: 'n'.repeat(43) }), 'nonce_mismatch'],
     ['without a nonce', () => ({ nonce: null }), 'id_token_invalid'],
     ['that has expired', () => ({ iat: seconds() - 400, exp: seconds() - 61 }), 'token_expired'],
@@ -45,9 +41,7 @@ describe('an ID token is refused', () => {
   });
 
   test('with the algorithm none', async () => {
-    expect(await reasonWhen({ token: (claims) => new UnsecuredJWT(claims).encode() })).toBe(
-      'id_token_invalid',
-    );
+    expect(await reasonWhen({ token: (claims) => new UnsecuredJWT(claims).encode() })).toBe('id_token_invalid');
   });
 
   test('with a signature by the client secret', async () => {
@@ -162,9 +156,7 @@ describe('a provider', () => {
     Object.assign(sso.provider.behaviour, behaviour);
     const query = sso.target().split('?')[1]!;
     const start = `${sso.url}/connect/providers/${sso.providerId}/start`;
-    const answer = await new CookieBrowser().send(
-      `${start}?${new URLSearchParams({ page: 'authorize', query })}`,
-    );
+    const answer = await new CookieBrowser().send(`${start}?${new URLSearchParams({ page: 'authorize', query })}`);
     return /Reason: <code>(\w+)</.exec(await answer.text())?.[1] ?? answer.headers.get('location') ?? '';
   }
   const document = '/.well-known/openid-configuration';
@@ -203,6 +195,5 @@ describe('a provider', () => {
 test('no secret is in the log', async () => {
   const { code } = await sso.enter();
   const log = sso.service.log();
-  for (const secret of [clientSecret, code!, 'code-1&', 'access_token', 'eyJ'])
-    expect(log).not.toContain(secret);
+  for (const secret of [clientSecret, code!, 'code-1&', 'access_token', 'eyJ']) expect(log).not.toContain(secret);
 });

@@ -22,12 +22,7 @@ async function choose(browser: CookieBrowser, link: string): Promise<URL> {
   const page = `${sso.url}/connect/invitation`;
   const form = /name="form" value="([^"]*)"/.exec(await (await browser.send(page)).text())?.[1] ?? '';
   const send = async (fields: Record<string, string>) =>
-    (
-      await browser.send(page, {
-        method: 'POST',
-        body: new URLSearchParams({ form, token: link, ...fields }),
-      })
-    ).text();
+    (await browser.send(page, { method: 'POST', body: new URLSearchParams({ form, token: link, ...fields }) })).text();
   expect(await send({ action: 'open' })).toContain('>Continue with Corp</button>');
   const html = await send({ provider: sso.providerId });
   const [, address = ''] = /<a class="button" href="([^"]*)"/.exec(html) ?? [];
@@ -36,10 +31,7 @@ async function choose(browser: CookieBrowser, link: string): Promise<URL> {
 }
 
 /** Accepts a link with the account at the provider. */
-async function accept(
-  link: string,
-  browser = new CookieBrowser(),
-): Promise<Entered & { readonly last: URL }> {
+async function accept(link: string, browser = new CookieBrowser()): Promise<Entered & { readonly last: URL }> {
   const start = await choose(browser, link);
   const { last, answer } = await browser.follow(start, ({ pathname }) => pathname === '/console/sign-in');
   const html = (await answer?.text()) ?? '';
@@ -57,12 +49,7 @@ test('an invitation binds an account at a provider, which then signs in', async 
   expect((await sso.enter()).code).not.toBeNull();
   expect(await sso.call('GET', `/users/${id}`, 200)).toMatchObject({ invitation: null });
   const own = (await sso.audit()).filter(({ target }) => target.id === id).map(({ action }) => action);
-  expect(own.slice(-4)).toEqual([
-    'identity.linked',
-    'invitation.accepted',
-    'invitation.created',
-    'user.created',
-  ]);
+  expect(own.slice(-4)).toEqual(['identity.linked', 'invitation.accepted', 'invitation.created', 'user.created']);
   const entries = (await sso.audit()).filter(({ factors }) => factors?.includes('invitation'));
   expect(entries.map(({ action }) => action)).toContain('sign-in.succeeded');
 });

@@ -31,9 +31,7 @@ async function post(browser: CookieBrowser, fields: Readonly<Record<string, stri
 /** Signs an administrator in, and asks for a link. @returns the browser, and the address at the provider */
 async function ask(): Promise<readonly [CookieBrowser, string]> {
   const browser = new CookieBrowser();
-  expect(await post(browser, { ...sso.admin, action: 'sign-in' })).toContain(
-    '>Link an account at Corp</button>',
-  );
+  expect(await post(browser, { ...sso.admin, action: 'sign-in' })).toContain('>Link an account at Corp</button>');
   return askIn(browser);
 }
 
@@ -43,8 +41,7 @@ async function askIn(browser: CookieBrowser): Promise<readonly [CookieBrowser, s
 }
 
 const atConsole = ({ pathname }: URL) => pathname === '/settings/you';
-const reasonIn = async (answer: Response | undefined) =>
-  /Reason: <code>(\w+)</.exec((await answer?.text()) ?? '')?.[1];
+const reasonIn = async (answer: Response | undefined) => /Reason: <code>(\w+)</.exec((await answer?.text()) ?? '')?.[1];
 
 describe('the page for linking an account', () => {
   it('links no account for a sign-in that another site has started', async () => {
@@ -59,9 +56,7 @@ describe('the page for linking an account', () => {
 
   it('refuses a link for a user who is no longer signed in, and an account of another user', async () => {
     const [browser, address] = await ask();
-    const { last: callback } = await browser.follow(address, ({ pathname }) =>
-      pathname.endsWith('/callback'),
-    );
+    const { last: callback } = await browser.follow(address, ({ pathname }) => pathname.endsWith('/callback'));
     await post(browser, { ...sso.outsider, action: 'sign-in' });
     expect(await reasonIn((await browser.follow(callback, atConsole)).answer)).toBe('sign_in_over');
     sso.provider.behaviour.claims = { sub: 'mallory', email: 'mallory@example.com' };
@@ -85,9 +80,7 @@ describe('the page for linking an account', () => {
 
   it('refuses a link of another sign-in of the same user', async () => {
     const [browser, address] = await ask();
-    const { last: callback } = await browser.follow(address, ({ pathname }) =>
-      pathname.endsWith('/callback'),
-    );
+    const { last: callback } = await browser.follow(address, ({ pathname }) => pathname.endsWith('/callback'));
     await post(browser, { ...sso.admin, action: 'sign-in' });
     expect(await reasonIn((await browser.follow(callback, atConsole)).answer)).toBe('sign_in_over');
     expect(await linkedTo(adminId)).toEqual({ items: [], linkable: true });

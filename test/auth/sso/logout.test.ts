@@ -122,10 +122,7 @@ describe('a sign-out', () => {
     Object.assign(sso.provider.behaviour, { answers });
     const query = new URLSearchParams({ id_token_hint: tokens.id_token });
     const answer = await browser.send(`${sso.url}/connect/endsession?${query}`);
-    expect([answer.status, await answer.text()]).toEqual([
-      200,
-      expect.stringContaining('You are signed out'),
-    ]);
+    expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('You are signed out')]);
     sso.clock.advance(6_000);
   });
 });

@@ -27,10 +27,7 @@ test('a logout of the provider ends a sign-in that a second factor has completed
   const events = { 'http://schemas.openid.net/event/backchannel-logout': {} };
   const logout = { jti: 'logout-1', events, sid: 'session-1', nonce: undefined };
   const body = new URLSearchParams({ logout_token: await sso.provider.sign(logout, 'logout+jwt') });
-  const ended = await fetch(`${sso.url}/connect/providers/${sso.providerId}/logout`, {
-    method: 'POST',
-    body,
-  });
+  const ended = await fetch(`${sso.url}/connect/providers/${sso.providerId}/logout`, { method: 'POST', body });
   expect(ended.status).toBe(200);
   const silent = await browser.send(`${sso.url}${sso.target({ prompt: 'none' })}`);
   expect(silent.headers.get('location')).toContain('login_required');

@@ -95,8 +95,7 @@ export async function startOwnProvider(now: () => number): Promise<OwnProvider> 
     asked.push(query);
     const back = new URL(query.get('redirect_uri')!);
     const sent = { code, state: query.get('state')!, iss: issuer, ...behaviour.redirect };
-    for (const [name, value] of Object.entries(sent))
-      if (value !== undefined) back.searchParams.set(name, value);
+    for (const [name, value] of Object.entries(sent)) if (value !== undefined) back.searchParams.set(name, value);
     return back.href;
   }
   function take(code: string): URLSearchParams | undefined {

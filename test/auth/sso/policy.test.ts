@@ -41,9 +41,7 @@ test('users of a domain are led to its provider', async () => {
   expect((await browser.open(sso.target())).html).toContain('>Continue</button>');
   const led = await browser.submit({ email: sso.outsider.email, password: '', action: 'sign-in' });
   expect(led.html).toMatch(
-    new RegExp(
-      `<meta http-equiv="refresh" content="0;url=providers/${sso.providerId}/start\\?page=authorize`,
-    ),
+    new RegExp(`<meta http-equiv="refresh" content="0;url=providers/${sso.providerId}/start\\?page=authorize`),
   );
   const refused = { status: 403, error: `${wrong} Users of EXAMPLE.com sign in with Corp.` };
   expect(await enter(sso.outsider)).toEqual(refused);
@@ -88,10 +86,7 @@ test('there are at most 20 providers', async () => {
   const { items } = await sso.call<{ items: unknown[] }>('GET', '/identity-providers', 200);
   const made: string[] = [];
   while (items.length + made.length < 20) made.push((await make(201)).id);
-  expect(await make(403)).toMatchObject({
-    code: 'plan_limit',
-    detail: 'Cannot have more than 20 identity providers',
-  });
+  expect(await make(403)).toMatchObject({ code: 'plan_limit', detail: 'Cannot have more than 20 identity providers' });
   for (const id of made) await sso.call('DELETE', `/identity-providers/${id}`, 204);
   await make(201);
 });

@@ -78,8 +78,7 @@ export async function openSso(settings: object = {}, args: readonly string[] = [
     ...fixture,
     ...{ provider, providerId, url, teamId, call, callAsAdmin, begin, finish },
     configure: async (patch) => void (await call('PATCH', `/identity-providers/${providerId}`, 200, patch)),
-    enter: async (browser = new CookieBrowser(), parameters = {}) =>
-      finish(browser, await begin(browser, parameters)),
+    enter: async (browser = new CookieBrowser(), parameters = {}) => finish(browser, await begin(browser, parameters)),
     async closeSso() {
       await Promise.all([service.stop(), provider.close()]);
     },

@@ -11,11 +11,7 @@ beforeAll(async () => {
 afterEach(() => sso.provider.reset());
 
 /** Signs in with these claims. @returns the code of the reason, or `signed in` */
-async function enterWith(
-  claims: Behaviour['claims'],
-  settings: object = {},
-  userInfo: Behaviour['userInfo'] = {},
-) {
+async function enterWith(claims: Behaviour['claims'], settings: object = {}, userInfo: Behaviour['userInfo'] = {}) {
   const usual = { linkByEmail: false, createUsers: true, defaultTeam: sso.teamId, claimRules: [] };
   await sso.configure({ ...usual, ...settings });
   Object.assign(sso.provider.behaviour, { claims, userInfo: { sub: claims['sub'], ...userInfo } });
@@ -45,15 +41,8 @@ describe('a first sign-in', () => {
   });
 
   test('creates a user with the claims of the UserInfo endpoint', async () => {
-    const userInfo = {
-      email: 'alan@corp.example',
-      email_verified: true,
-      given_name: 'Alan',
-      family_name: 'T',
-    };
-    expect(await enterWith({ sub: 'alan', email: null, email_verified: null }, {}, userInfo)).toBe(
-      'signed in',
-    );
+    const userInfo = { email: 'alan@corp.example', email_verified: true, given_name: 'Alan', family_name: 'T' };
+    expect(await enterWith({ sub: 'alan', email: null, email_verified: null }, {}, userInfo)).toBe('signed in');
     expect(await userOf('alan@corp.example')).toMatchObject({ name: 'Alan T' });
   });
 
@@ -75,11 +64,7 @@ describe('a first sign-in', () => {
     ['with an object as address', { email: { value: 'a@corp.example' } }, 'email_missing'],
     ['with a long address', { email: `${'a'.repeat(320)}@corp.example` }, 'email_missing'],
     ['with a text that is no address', { email: 'ada at corp' }, 'email_missing'],
-    [
-      'with an address that equals another in lower case',
-      { email: '\u212aim@corp.example' },
-      'email_missing',
-    ],
+    ['with an address that equals another in lower case', { email: '\u212aim@corp.example' }, 'email_missing'],
     ['with an unverified address', { email_verified: false }, 'email_unverified'],
     ['with an address that is verified as text', { email_verified: 'true' }, 'email_unverified'],
   ])('%s creates no user', async (_what, claims, reason) => {
@@ -101,9 +86,9 @@ describe('a first sign-in', () => {
   test('is refused if users are not created', async () => {
     const settings = { createUsers: false };
     expect(await enterWith({ sub: 'new', email: 'new@corp.example' }, settings)).toBe('user_unknown');
-    expect(
-      await enterWith({ sub: 'new', email: 'new@corp.example' }, { ...settings, linkByEmail: true }),
-    ).toBe('user_unknown');
+    expect(await enterWith({ sub: 'new', email: 'new@corp.example' }, { ...settings, linkByEmail: true })).toBe(
+      'user_unknown',
+    );
     const [entry] = await sso.audit();
     expect(entry).toMatchObject({
       ...{ action: 'sign-in.refused', factors: ['provider'], provider: 'Corp', reason: 'user_unknown' },
@@ -112,9 +97,7 @@ describe('a first sign-in', () => {
   });
 
   test('is refused without a team', async () => {
-    expect(await enterWith({ sub: 'new', email: 'new@corp.example' }, { defaultTeam: null })).toBe(
-      'team_missing',
-    );
+    expect(await enterWith({ sub: 'new', email: 'new@corp.example' }, { defaultTeam: null })).toBe('team_missing');
   });
 });
 
@@ -127,9 +110,7 @@ describe('the address of an existing user', () => {
 
   test('is not linked unless verified', async () => {
     for (const email_verified of [false, 'true', 1, null, [true]])
-      expect(await enterWith({ sub: 'a1', email, email_verified }, { linkByEmail: true })).toBe(
-        'email_unverified',
-      );
+      expect(await enterWith({ sub: 'a1', email, email_verified }, { linkByEmail: true })).toBe('email_unverified');
   });
 
   test('is linked once, ignoring case, to one account of the provider', async () => {
@@ -137,11 +118,7 @@ describe('the address of an existing user', () => {
     expect(await enterWith({ sub: 'a1', email }, linking)).toBe('signed in');
     expect(await enterWith({ sub: 'a2', email }, linking)).toBe('linked_elsewhere');
     const user = await userOf(sso.admin.email);
-    const { items } = await sso.call<{ items: { id: string }[] }>(
-      'GET',
-      `/users/${user!.id}/identities`,
-      200,
-    );
+    const { items } = await sso.call<{ items: { id: string }[] }>('GET', `/users/${user!.id}/identities`, 200);
     expect(items).toMatchObject([{ provider: 'Corp', issuer: sso.provider.issuer, email }]);
     expect((await sso.audit()).map(({ action }) => action)).toContain('identity.linked');
   });
@@ -154,9 +131,7 @@ describe('the address of an existing user', () => {
   });
 
   test('may change at the provider, and the link stays', async () => {
-    expect(await enterWith({ sub: 'a1', email: 'other@corp.example', email_verified: false })).toBe(
-      'signed in',
-    );
+    expect(await enterWith({ sub: 'a1', email: 'other@corp.example', email_verified: false })).toBe('signed in');
     expect(await userOf('other@corp.example')).toBeUndefined();
   });
 });
@@ -171,9 +146,7 @@ describe('a rule for a claim', () => {
     expect(await userOf(claims.email)).toMatchObject({ teams: [sso.teamId, others.id] });
     await enterWith({ ...claims, groups: ['devs', 'leads'] }, { claimRules });
     const { items } = await sso.callAsAdmin<{ items: User[] }>('GET', `/teams/${others.id}/members`, 200);
-    expect(items.find(({ email }) => email === claims.email)).toMatchObject({
-      teamRoles: { [others.id]: 'Admin' },
-    });
+    expect(items.find(({ email }) => email === claims.email)).toMatchObject({ teamRoles: { [others.id]: 'Admin' } });
     await enterWith({ ...claims, groups: [] }, { claimRules });
     expect(await userOf(claims.email)).toMatchObject({ teams: [sso.teamId] });
   });
@@ -193,11 +166,7 @@ describe('a rule for a claim', () => {
   });
 
   test('does not take an object, or what every object has', async () => {
-    const claimRules = [
-      rule('devs', 'User'),
-      rule('[object Object]', 'User'),
-      rule('x', 'User', '__proto__.y'),
-    ];
+    const claimRules = [rule('devs', 'User'), rule('[object Object]', 'User'), rule('x', 'User', '__proto__.y')];
     await enterWith({ ...claims, groups: { devs: true } }, { claimRules });
     expect(await userOf(claims.email)).toMatchObject({ teams: [sso.teamId] });
   });

@@ -45,9 +45,7 @@ export async function openIssuer(): Promise<Issuer> {
       current = keyOf(kid);
     },
     sign: (claims, header = {}, key = current.privateKey) =>
-      new SignJWT(claims)
-        .setProtectedHeader({ alg: 'RS256', kid: String(current.jwk['kid']), ...header })
-        .sign(key),
+      new SignJWT(claims).setProtectedHeader({ alg: 'RS256', kid: String(current.jwk['kid']), ...header }).sign(key),
   };
 }
 
@@ -62,11 +60,6 @@ export function keyOf(kid: string): ReturnType<typeof newKey> {
 
 function newKey(kid: string) {
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-  const jwk: Record<string, unknown> = {
-    ...publicKey.export({ format: 'jwk' }),
-    kid,
-    use: 'sig',
-    alg: 'RS256',
-  };
+  const jwk: Record<string, unknown> = { ...publicKey.export({ format: 'jwk' }), kid, use: 'sig', alg: 'RS256' };
   return { privateKey, jwk };
 }

@@ -3,12 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { deleteApiKey } from '../../../src/accounts/api-keys.ts';
 import { newSigningKey } from '../../../src/accounts/signing-keys.ts';
 import { openSigningKeys } from '../../../src/auth/oauth/key-ring.ts';
-import {
-  type AccessClaims,
-  issueAccessToken,
-  type Subject,
-  TokenTotals,
-} from '../../../src/auth/oauth/tokens.ts';
+import { type AccessClaims, issueAccessToken, type Subject, TokenTotals } from '../../../src/auth/oauth/tokens.ts';
 import { createBearer, Unauthorized } from '../../../src/auth/oauth/validation.ts';
 import { type AuthFixture, type Client, openAuthFixture, requestOf } from '../fixture.ts';
 
@@ -80,10 +75,7 @@ describe('a token of another store', () => {
     const { settings, subject, check, clock, token } = await openBearerFixture();
     const keys = openSigningKeys([await newSigningKey(clock.now())]);
     const other = await issueAccessToken({ ...settings, keys }, subject);
-    const foreign = await issueAccessToken(
-      { ...settings, keys, issuer: 'https://elsewhere.example' },
-      subject,
-    );
+    const foreign = await issueAccessToken({ ...settings, keys, issuer: 'https://elsewhere.example' }, subject);
     const [head, , signature] = token.split('.');
     const forged = `${head}.${other.split('.')[1]}.${signature}`;
     for (const each of [forged, foreign, `${other}.x`, other.replace('.', '..'), 'x.y.z'])

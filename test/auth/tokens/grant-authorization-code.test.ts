@@ -4,19 +4,10 @@ import { deleteClient } from '../../../src/accounts/clients.ts';
 import { createTeam } from '../../../src/accounts/teams.ts';
 import { createUser } from '../../../src/accounts/users.ts';
 import { patchUser } from '../../accounts/fixture.ts';
-import {
-  allScopes,
-  openSessionFixture,
-  redirectUri,
-  type SessionFixture,
-  verifier,
-} from '../session-fixture.ts';
+import { allScopes, openSessionFixture, redirectUri, type SessionFixture, verifier } from '../session-fixture.ts';
 
 const noStore = { 'cache-control': 'no-store', 'content-type': 'application/json' };
-const notValid = {
-  status: 400,
-  json: { error: 'invalid_grant', error_description: 'The code is not valid' },
-};
+const notValid = { status: 400, json: { error: 'invalid_grant', error_description: 'The code is not valid' } };
 
 describe('the exchange of a valid code', () => {
   test('returns an access token, a refresh token and an ID token', async () => {
@@ -34,13 +25,7 @@ describe('the exchange of a valid code', () => {
     expect(await call(answer.json.access_token)).toBe(200);
 
     const iat = Math.floor(clock.now() / 1000);
-    const common = {
-      iss: 'https://auth.example',
-      sub: user.id,
-      iat,
-      exp: iat + 3600,
-      sid: expect.any(String),
-    };
+    const common = { iss: 'https://auth.example', sub: user.id, iat, exp: iat + 3600, sid: expect.any(String) };
     expect(decodeJwt(answer.json.access_token)).toEqual({
       ...common,
       aud: 'https://api.example',
@@ -96,10 +81,7 @@ describe('a code is valid for one exchange', () => {
     expect(await call(tokens.access_token)).toBe(200);
     expect(await exchange(text)).toMatchObject(notValid);
     expect(await call(tokens.access_token)).toBe(401);
-    expect(await refresh(tokens.refresh_token)).toMatchObject({
-      status: 400,
-      json: { error: 'invalid_grant' },
-    });
+    expect(await refresh(tokens.refresh_token)).toMatchObject({ status: 400, json: { error: 'invalid_grant' } });
     expect(audited('authorization-code.reused')).toMatchObject([
       { actor: { type: 'anonymous' }, target: { id: user.id } },
     ]);
@@ -143,8 +125,7 @@ describe('a code is bound', () => {
 
   test('to a complete challenge', async () => {
     const { code, exchange } = await openSessionFixture();
-    for (const challenge of ['', 'AAAA'])
-      expect(await exchange(await code({ challenge }))).toMatchObject(notValid);
+    for (const challenge of ['', 'AAAA']) expect(await exchange(await code({ challenge }))).toMatchObject(notValid);
   });
 });
 
@@ -228,12 +209,7 @@ describe('each kind of client has its own grants', () => {
     const { apiKey, clientSecret } = await addClient('Admin');
     const credentials = { client_id: apiKey.clientId, client_secret: clientSecret };
     for (const form of [
-      {
-        grant_type: 'authorization_code',
-        code: await code(),
-        redirect_uri: redirectUri,
-        code_verifier: verifier,
-      },
+      { grant_type: 'authorization_code', code: await code(), redirect_uri: redirectUri, code_verifier: verifier },
       { grant_type: 'refresh_token', refresh_token: 'x' },
     ]) {
       expect(await post('/connect/token', { ...form, ...credentials })).toMatchObject({
@@ -248,10 +224,7 @@ describe('each kind of client has its own grants', () => {
     const { post, credentials, shop, app } = await openSessionFixture();
     for (const client of [shop, app]) {
       const form = { grant_type: 'client_credentials', scope: 'openid flagmeter', ...credentials(client) };
-      expect(await post('/connect/token', form)).toMatchObject({
-        status: 400,
-        json: { error: 'unauthorized_client' },
-      });
+      expect(await post('/connect/token', form)).toMatchObject({ status: 400, json: { error: 'unauthorized_client' } });
     }
   });
 

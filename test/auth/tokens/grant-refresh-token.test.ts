@@ -51,10 +51,7 @@ describe('a refresh', () => {
     const old = await tokens();
     await patchUser(directory, user.id, { name: 'Ada L.', email: 'lovelace@example.com' });
     const { json } = await refresh(old.refresh_token);
-    expect(decodeJwt(json.access_token)).toMatchObject({
-      name: 'Ada L.',
-      email: 'lovelace@example.com',
-    });
+    expect(decodeJwt(json.access_token)).toMatchObject({ name: 'Ada L.', email: 'lovelace@example.com' });
   });
 
   test("names only the client's team, not the user's other teams", async () => {
@@ -157,10 +154,7 @@ describe('the scope of a refresh', () => {
     async (scope) => {
       const { tokens, refresh, call } = await openSessionFixture();
       const { refresh_token, access_token } = await tokens();
-      expect(await refresh(refresh_token, { scope })).toMatchObject({
-        status: 400,
-        json: { error: 'invalid_scope' },
-      });
+      expect(await refresh(refresh_token, { scope })).toMatchObject({ status: 400, json: { error: 'invalid_scope' } });
       expect(await call(access_token)).toBe(200);
       expect(await refresh(refresh_token)).toMatchObject({ status: 200 });
     },
@@ -189,18 +183,12 @@ describe('a refresh token is refused', () => {
   });
 
   test.each<[string, (fixture: SessionFixture) => Promise<unknown>, number]>([
-    [
-      'its user was deleted',
-      ({ directory, user }) => directory.change((draft) => draft.remove('users', user.id)),
-      400,
-    ],
+    ['its user was deleted', ({ directory, user }) => directory.change((draft) => draft.remove('users', user.id)), 400],
     [
       'its user has left the team of the client',
       async ({ directory, user }) => {
         const { id } = await createTeam(directory, 'Other');
-        await directory.change((draft) =>
-          draft.put('users', user.id, { ...user, teams: [id], primaryTeam: id }),
-        );
+        await directory.change((draft) => draft.put('users', user.id, { ...user, teams: [id], primaryTeam: id }));
       },
       400,
     ],

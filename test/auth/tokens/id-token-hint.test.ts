@@ -19,11 +19,7 @@ async function idTokenOf(page: Page): Promise<string> {
     code: codeOf(page),
   });
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-  const response = await fetch(`http://${fixture.service.http}/connect/token`, {
-    method: 'POST',
-    headers,
-    body,
-  });
+  const response = await fetch(`http://${fixture.service.http}/connect/token`, { method: 'POST', headers, body });
   expect(response.status).toBe(200);
   return ((await response.json()) as { id_token: string }).id_token;
 }

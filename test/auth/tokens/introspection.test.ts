@@ -6,11 +6,7 @@ import { allScopes, openSessionFixture, redirectUri, type SessionFixture } from 
 const path = '/connect/introspect';
 const inactive = { status: 200, json: { active: false }, headers: { 'cache-control': 'no-store' } };
 
-function introspect(
-  { post, credentials, shop }: SessionFixture,
-  token: string,
-  sent: Record<string, string> = {},
-) {
+function introspect({ post, credentials, shop }: SessionFixture, token: string, sent: Record<string, string> = {}) {
   return post(path, { token, ...credentials(shop), ...sent });
 }
 
@@ -65,13 +61,9 @@ describe('an invalid token is only reported as inactive', () => {
     ['expired', ({ clock }) => clock.advance(3_600_000)],
     [
       'revoked',
-      (fixture, token) =>
-        fixture.post('/connect/revocation', { token, ...fixture.credentials(fixture.shop) }),
+      (fixture, token) => fixture.post('/connect/revocation', { token, ...fixture.credentials(fixture.shop) }),
     ],
-    [
-      'of a deleted user',
-      ({ directory, user }) => directory.change((draft) => draft.remove('users', user.id)),
-    ],
+    ['of a deleted user', ({ directory, user }) => directory.change((draft) => draft.remove('users', user.id))],
   ])('%s', async (_, end) => {
     const fixture = await openSessionFixture();
     const { access_token } = await fixture.tokens();
@@ -82,12 +74,9 @@ describe('an invalid token is only reported as inactive', () => {
     expect(Object.keys(answer.json)).toEqual(['active']);
   });
 
-  test.each(['unknown', 'a.b.c', `fm_refresh_${'A'.repeat(22)}.${'A'.repeat(43)}`])(
-    'none: %s',
-    async (token) => {
-      expect(await introspect(await openSessionFixture(), token)).toMatchObject(inactive);
-    },
-  );
+  test.each(['unknown', 'a.b.c', `fm_refresh_${'A'.repeat(22)}.${'A'.repeat(43)}`])('none: %s', async (token) => {
+    expect(await introspect(await openSessionFixture(), token)).toMatchObject(inactive);
+  });
 
   test('an ID token', async () => {
     const fixture = await openSessionFixture();
@@ -129,11 +118,7 @@ describe('a refresh token', () => {
 });
 
 describe('introspection is refused', () => {
-  const refused = {
-    status: 401,
-    json: { error: 'invalid_client' },
-    headers: { 'cache-control': 'no-store' },
-  };
+  const refused = { status: 401, json: { error: 'invalid_client' }, headers: { 'cache-control': 'no-store' } };
 
   test('to a public client', async () => {
     const fixture = await openSessionFixture();

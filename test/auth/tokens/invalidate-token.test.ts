@@ -7,17 +7,11 @@ const path = '/api/account/invalidate-token';
 const headers = { 'cache-control': 'no-store', 'content-type': 'application/json' };
 
 function invalidate({ dispatch }: SessionFixture, authorization?: string): Promise<Answer> {
-  return send(dispatch, path, {
-    method: 'POST',
-    headers: authorization === undefined ? {} : { authorization },
-  });
+  return send(dispatch, path, { method: 'POST', headers: authorization === undefined ? {} : { authorization } });
 }
 
 /** The token of a client that acts without a user. */
-async function clientToken({
-  addClient,
-  post,
-}: SessionFixture): Promise<{ token: string; clientId: string }> {
+async function clientToken({ addClient, post }: SessionFixture): Promise<{ token: string; clientId: string }> {
   const { apiKey, clientSecret } = await addClient('User');
   const { clientId } = apiKey;
   const form = { grant_type: 'client_credentials', scope: 'openid flagmeter' };
@@ -82,9 +76,7 @@ describe('a valid token', () => {
     const s = order - BigInt(`0x${bytes.subarray(32).toString('hex')}`);
     const twin = Buffer.concat([bytes.subarray(0, 32), Buffer.from(s.toString(16).padStart(64, '0'), 'hex')]);
     const text = `${header}.${payload}.${twin.toString('base64url')}`;
-    expect([await fixture.call(token), await fixture.call(text), await fixture.call(token)]).toEqual([
-      200, 200, 200,
-    ]);
+    expect([await fixture.call(token), await fixture.call(text), await fixture.call(token)]).toEqual([200, 200, 200]);
     await invalidate(fixture, `Bearer ${token}`);
     expect([await fixture.call(text), await fixture.call(token)]).toEqual([401, 401]);
   });
@@ -133,10 +125,7 @@ describe('an answer of 401', () => {
     async (authorization) => {
       const answer = await invalidate(await openSessionFixture(), authorization);
       expect(answer).toMatchObject({ status: 401, headers: { ...headers, 'www-authenticate': 'Bearer' } });
-      expect(answer.json).toEqual({
-        error: 'invalid_token',
-        error_description: 'No bearer token is provided',
-      });
+      expect(answer.json).toEqual({ error: 'invalid_token', error_description: 'No bearer token is provided' });
     },
   );
 
@@ -182,9 +171,6 @@ test.each(['abc', 'a.b', 'a.b.c', '..', 'a.b.c.d', `${encode({ alg: 'ES256' })}.
   async (token) => {
     const answer = await invalidate(await openSessionFixture(), `Bearer ${token}`);
     expect(answer).toMatchObject({ status: 400, headers });
-    expect(answer.json).toEqual({
-      error: 'invalid_token',
-      error_description: 'The token is not a well-formed JWT',
-    });
+    expect(answer.json).toEqual({ error: 'invalid_token', error_description: 'The token is not a well-formed JWT' });
   },
 );

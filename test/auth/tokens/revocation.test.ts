@@ -3,31 +3,25 @@ import { openSessionFixture, type SessionFixture } from '../session-fixture.ts';
 
 const path = '/connect/revocation';
 
-function revoke(
-  { post, credentials, shop }: SessionFixture,
-  token: string,
-  sent: Record<string, string> = {},
-) {
+function revoke({ post, credentials, shop }: SessionFixture, token: string, sent: Record<string, string> = {}) {
   return post(path, { token, ...credentials(shop), ...sent });
 }
 
 const done = { status: 200, text: '', headers: { 'cache-control': 'no-store' } };
 
 describe('a client revokes', () => {
-  test.each([
-    {},
-    { token_type_hint: 'refresh_token' },
-    { token_type_hint: 'access_token' },
-    { token_type_hint: '?' },
-  ])('a refresh token, and its session ends (%j)', async (hint) => {
-    const fixture = await openSessionFixture();
-    const { access_token, refresh_token } = await fixture.tokens();
-    expect(await fixture.call(access_token)).toBe(200);
-    expect(await revoke(fixture, refresh_token, hint)).toMatchObject(done);
-    expect(await fixture.call(access_token)).toBe(401);
-    expect(await fixture.refresh(refresh_token)).toMatchObject({ status: 400 });
-    expect(fixture.audited('session.ended')).toMatchObject([{ actor: { id: fixture.user.id } }]);
-  });
+  test.each([{}, { token_type_hint: 'refresh_token' }, { token_type_hint: 'access_token' }, { token_type_hint: '?' }])(
+    'a refresh token, and its session ends (%j)',
+    async (hint) => {
+      const fixture = await openSessionFixture();
+      const { access_token, refresh_token } = await fixture.tokens();
+      expect(await fixture.call(access_token)).toBe(200);
+      expect(await revoke(fixture, refresh_token, hint)).toMatchObject(done);
+      expect(await fixture.call(access_token)).toBe(401);
+      expect(await fixture.refresh(refresh_token)).toMatchObject({ status: 400 });
+      expect(fixture.audited('session.ended')).toMatchObject([{ actor: { id: fixture.user.id } }]);
+    },
+  );
 
   test('a spent refresh token, and its session ends', async () => {
     const fixture = await openSessionFixture();
@@ -86,10 +80,7 @@ describe('a revocation is refused', () => {
     const { access_token, refresh_token } = await fixture.tokens();
     const sent = { client_secret: '', ...fixture.credentials(fixture.app) };
     for (const token of [access_token, refresh_token])
-      expect(await revoke(fixture, token, sent)).toMatchObject({
-        status: 400,
-        json: { error: 'invalid_grant' },
-      });
+      expect(await revoke(fixture, token, sent)).toMatchObject({ status: 400, json: { error: 'invalid_grant' } });
     expect(await fixture.call(access_token)).toBe(200);
     expect(await fixture.refresh(refresh_token)).toMatchObject({ status: 200 });
   });

@@ -34,11 +34,7 @@ function basic(id: string, secret: string): { authorization: string } {
 describe('a client with its credentials', () => {
   test('gets a token that the JWKS verifies', async () => {
     const { dispatch, credentials, clock, team } = await openEndpoint();
-    const answer = await ask(dispatch, {
-      grant_type: 'client_credentials',
-      scope: bothScopes,
-      ...credentials,
-    });
+    const answer = await ask(dispatch, { grant_type: 'client_credentials', scope: bothScopes, ...credentials });
     expect(answer.status).toBe(200);
     expect(answer.headers).toMatchObject({ 'cache-control': 'no-store', pragma: 'no-cache' });
     expect(answer.json).toEqual({
@@ -50,9 +46,7 @@ describe('a client with its credentials', () => {
 
     const jwks = await send(dispatch, '/.well-known/jwks.json');
     const token = answer.json.access_token;
-    const { payload } = await jwtVerify(token, createLocalJWKSet(jwks.json), {
-      currentDate: new Date(clock.now()),
-    });
+    const { payload } = await jwtVerify(token, createLocalJWKSet(jwks.json), { currentDate: new Date(clock.now()) });
     const issuedAt = Math.floor(clock.now() / 1000);
     expect(payload).toEqual({
       iss: 'https://auth.example',
@@ -157,13 +151,7 @@ describe('a malformed request', () => {
     ['an empty grant type', 'grant_type=', {}, 400, 'invalid_request'],
     ['another grant', 'grant_type=password', {}, 400, 'unsupported_grant_type'],
     ['a parameter twice', `${grant}&scope=a&scope=a`, {}, 400, 'invalid_request'],
-    [
-      'both methods of authentication',
-      `${grant}&client_id=a&client_secret=b`,
-      basic('a', 'b'),
-      400,
-      'invalid_request',
-    ],
+    ['both methods of authentication', `${grant}&client_id=a&client_secret=b`, basic('a', 'b'), 400, 'invalid_request'],
     ['two client ids', `${grant}&client_id=c`, basic('a', 'b'), 400, 'invalid_request'],
     ['a broken escape', 'grant_type=%zz', {}, 400, 'invalid_request'],
     ['bytes that are not UTF-8', 'grant_type=%ff', {}, 400, 'invalid_request'],

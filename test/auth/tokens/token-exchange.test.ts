@@ -24,9 +24,7 @@ async function open(more: Partial<WantedTrust> = {}) {
   const warnings: string[] = [];
   const issuerKeys = new IssuerKeys({
     clock,
-    log: {
-      warn: (_text, fields) => void warnings.push((fields?.['error'] as Error | undefined)?.message ?? ''),
-    },
+    log: { warn: (_text, fields) => void warnings.push((fields?.['error'] as Error | undefined)?.message ?? '') },
     fetchFromIssuer: outboundFetch({
       allowPrivate: true,
       allowedBy: '--issuer-allow-private',
@@ -39,12 +37,7 @@ async function open(more: Partial<WantedTrust> = {}) {
   const settings = { ...fixture.settings, issuerKeys };
   const wanted = { issuer: issuer.url, audience: 'https://flags.example', subject, ...more };
   const trust = await readTrust(wanted, true);
-  const { apiKey, clientSecret } = await createApiKey(directory, {
-    teamId: team.id,
-    name: 'CI',
-    role: 'User',
-    trust,
-  });
+  const { apiKey, clientSecret } = await createApiKey(directory, { teamId: team.id, name: 'CI', role: 'User', trust });
   expect(clientSecret).toBe('');
   const dispatch = createRouter(bind([tokenEndpoint], settings));
   const post = (form: Record<string, string>, headers: Record<string, string> = {}): Promise<Answer> =>
@@ -116,9 +109,7 @@ describe('a workload token', () => {
   ])('%s is refused with the reason', async (_name, changed, reason) => {
     const { exchanged, sign, directory, apiKey } = await open({ claims: { repository_owner_id: '7' } });
     const needsOwner = reason !== 'repository_owner_id';
-    const answer = await exchanged(
-      await sign({ ...(needsOwner && { repository_owner_id: '7' }), ...changed }),
-    );
+    const answer = await exchanged(await sign({ ...(needsOwner && { repository_owner_id: '7' }), ...changed }));
     expect(answer).toMatchObject({ status: 400, json: { error: 'invalid_request' } });
     expect(answer.json.error_description).toContain(reason);
     expect(answer.json.error_description).not.toContain(subject);
@@ -128,9 +119,7 @@ describe('a workload token', () => {
   test('that is forged, unsigned, huge or not a token is refused without asking the issuer often', async () => {
     const { exchanged, sign, claims, issuer } = await open();
     const other = keyOf('other').privateKey;
-    const none = [{ alg: 'none' }, claims()].map((part) =>
-      Buffer.from(JSON.stringify(part)).toString('base64url'),
-    );
+    const none = [{ alg: 'none' }, claims()].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'));
     const forged = [
       `${none.join('.')}.`,
       await issuer.sign(claims(), {}, other),
@@ -156,9 +145,7 @@ describe('a workload token', () => {
       expect(await exchanged(token, { client_id: id })).toMatchObject({ status: 401 });
     const grant = { grant_type: 'client_credentials', scope: 'openid flagmeter' };
     for (const client_secret of ['', 'x', '0'.repeat(64)])
-      expect(await post({ ...grant, client_id: apiKey.clientId, client_secret })).toMatchObject({
-        status: 401,
-      });
+      expect(await post({ ...grant, client_id: apiKey.clientId, client_secret })).toMatchObject({ status: 401 });
     const wrong = [
       { subject_token_type: 'urn:ietf:params:oauth:token-type:saml2' },
       { requested_token_type: 'urn:ietf:params:oauth:token-type:refresh_token' },
@@ -169,9 +156,7 @@ describe('a workload token', () => {
     ];
     for (const changed of wrong) expect(await exchanged(token, changed)).toMatchObject({ status: 400 });
     expect(issuer.requests).toEqual([]);
-    await directory.change((draft) =>
-      draft.put('apiKeys', apiKey.clientId, { ...apiKey, expiresAt: clock.now() }),
-    );
+    await directory.change((draft) => draft.put('apiKeys', apiKey.clientId, { ...apiKey, expiresAt: clock.now() }));
     expect(await exchanged(token)).toMatchObject({ status: 401 });
   });
 });

@@ -20,13 +20,9 @@ async function openUserinfo() {
   const user = await createUser(directory, {
     ...{ email: 'ada@example.com', name: 'Ada', role: 'User', teams: [team.id], passwordHash: '' },
   });
-  const dispatch = createRouter(
-    bind(userinfoEndpoints, { ...settings, validate: createValidation(settings) }),
-  );
+  const dispatch = createRouter(bind(userinfoEndpoints, { ...settings, validate: createValidation(settings) }));
   const issue = (scope: string, { id, role, teams, primaryTeam } = user, clientId = client.clientId) =>
-    issueAccessToken(settings, {
-      ...{ sub: id, client_id: clientId, scope, role, team: [...teams], primaryTeam },
-    });
+    issueAccessToken(settings, { ...{ sub: id, client_id: clientId, scope, role, team: [...teams], primaryTeam } });
   const ask = (parts: RequestDeps = {}): Promise<Answer> => send(dispatch, '/connect/userinfo', parts);
   const askWith = (token: string) => ask({ headers: { authorization: `Bearer ${token}` } });
   return { ...fixture, user, issue, ask, askWith };
@@ -107,9 +103,7 @@ describe('the userinfo endpoint', () => {
       const forms = { method: 'POST', headers: formType, body: `access_token=${token}` };
       for (const answer of [await askWith(token), await ask(forms)]) {
         expect(answer).toMatchObject({ status: 401, json: { error: 'invalid_token' } });
-        expect(answer.headers['www-authenticate']).toMatch(
-          /^Bearer error="invalid_token", error_description="[^"]+"$/,
-        );
+        expect(answer.headers['www-authenticate']).toMatch(/^Bearer error="invalid_token", error_description="[^"]+"$/);
       }
     }
   });

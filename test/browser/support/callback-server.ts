@@ -22,9 +22,5 @@ export async function startCallbackServer(html = ''): Promise<CallbackServer> {
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   const { port } = server.address() as AddressInfo;
-  return {
-    redirectUri: `http://127.0.0.1:${port}/callback`,
-    answers,
-    close: () => void server.close(),
-  };
+  return { redirectUri: `http://127.0.0.1:${port}/callback`, answers, close: () => void server.close() };
 }

@@ -17,9 +17,7 @@ export const chromiumOptions = { executablePath, args: ['--no-sandbox', '--rende
  */
 export async function connectChromium(): Promise<Browser> {
   if (!existsSync(executablePath))
-    throw new Error(
-      `${executablePath} is missing: apt-get install chromium-headless-shell fonts-dejavu-core`,
-    );
+    throw new Error(`${executablePath} is missing: apt-get install chromium-headless-shell fonts-dejavu-core`);
   return patient(await chromium.connect(inject('chromium'), { timeout: patienceMs }));
 }
 
@@ -35,5 +33,4 @@ export const phone = {
 } as const;
 
 /** Content of a saved file, which a remote browser streams. */
-export const contentOf = async (download: Download): Promise<Buffer> =>
-  buffer(await download.createReadStream());
+export const contentOf = async (download: Download): Promise<Buffer> => buffer(await download.createReadStream());

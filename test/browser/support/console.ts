@@ -93,9 +93,7 @@ async function prepareSignedIn(chromium: Browser): Promise<SignedInData> {
 function movedTo({ cookies, origins }: StorageState, origin: string): StorageState {
   const name = `flagmeter-console-${new URL(origin).port}`;
   return {
-    cookies: cookies.map((cookie) =>
-      /^flagmeter-console-/.test(cookie.name) ? { ...cookie, name } : cookie,
-    ),
+    cookies: cookies.map((cookie) => (/^flagmeter-console-/.test(cookie.name) ? { ...cookie, name } : cookie)),
     origins,
   };
 }

@@ -15,9 +15,7 @@ declare module 'vitest' {
 }
 
 /** Starts the browser that the files of a project share: starting one for each file took a third of their time. */
-export default async function startChromium(
-  project: TestProject,
-): Promise<(() => Promise<void>) | undefined> {
+export default async function startChromium(project: TestProject): Promise<(() => Promise<void>) | undefined> {
   if (!existsSync(chromiumOptions.executablePath)) return undefined;
   const server = await chromium.launchServer(chromiumOptions);
   project.provide('chromium', server.wsEndpoint());

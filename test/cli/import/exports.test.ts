@@ -29,14 +29,7 @@ describe('an export', () => {
       fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 30 }), async (rows) => {
         const [one, other] = [await newApplication(), await newApplication()];
         const lines = rows.map(({ ago, feature, variant, counts: [checks, used, viewed] }) =>
-          JSON.stringify({
-            time: new Date(now - ago * minute).toISOString(),
-            feature,
-            variant,
-            checks,
-            used,
-            viewed,
-          }),
+          JSON.stringify({ time: new Date(now - ago * minute).toISOString(), feature, variant, checks, used, viewed }),
         );
         const { summary } = await run(file(...lines), '--format ndjson', one);
         expect(summary).toMatchObject({ imported: rows.length });
@@ -53,18 +46,10 @@ describe('an export', () => {
 
 describe('an export of measurements', () => {
   const now = Date.UTC(2026, 0, 2, 3);
-  const value = fc.oneof(
-    fc.integer({ min: -5, max: 5 }),
-    fc.double({ noNaN: true, noDefaultInfinity: true }),
-  );
+  const value = fc.oneof(fc.integer({ min: -5, max: 5 }), fc.double({ noNaN: true, noDefaultInfinity: true }));
   const row = fc.record({
     ago: fc.oneof(fc.nat({ max: 3000 }), fc.nat({ max: 200_000 }), fc.nat({ max: 1_500_000 })),
-    name: fc.constantFrom(
-      ['purchases'],
-      ['=1+1'],
-      ['latency', 'checkout', 'on'],
-      ['latency', 'checkout', 'off'],
-    ),
+    name: fc.constantFrom(['purchases'], ['=1+1'], ['latency', 'checkout', 'on'], ['latency', 'checkout', 'off']),
     values: fc.array(value, { minLength: 1, maxLength: 5 }),
   });
 
@@ -84,11 +69,7 @@ describe('an export of measurements', () => {
         });
         const first = await run(file(...lines), '--format ndjson', one);
         expect(first.failure).toBeUndefined();
-        expect(first.summary).toMatchObject({
-          measurements: rows.length,
-          imported: rows.length,
-          badLines: 0,
-        });
+        expect(first.summary).toMatchObject({ measurements: rows.length, imported: rows.length, badLines: 0 });
         const text = await exported(step, one, format, 'measurements');
         const path = file();
         writeFileSync(path, text);

@@ -45,18 +45,8 @@ export function importing() {
   }
 
   /** An of all usage or of all measurements. */
-  async function exported(
-    step: string,
-    app = admin.application,
-    format = 'csv',
-    report = 'usage',
-  ): Promise<string> {
-    const query = new URLSearchParams({
-      environment: 'Production',
-      step,
-      from: '2020-01-01T00:00:00Z',
-      format,
-    });
+  async function exported(step: string, app = admin.application, format = 'csv', report = 'usage'): Promise<string> {
+    const query = new URLSearchParams({ environment: 'Production', step, from: '2020-01-01T00:00:00Z', format });
     const response = await fetch(`${running.url}/api/v2/applications/${app}/${report}?${query}`, {
       headers: { authorization: `Bearer ${admin.access}` },
     });

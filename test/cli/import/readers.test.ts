@@ -7,14 +7,7 @@ import {
   unleashReader,
   unleashVariantsReader,
 } from '../../../src/cli/import/readers.ts';
-import {
-  cellsOf,
-  numberOf,
-  type RowReader,
-  TimeReader,
-  timeOf,
-  wholeOf,
-} from '../../../src/cli/import/rows.ts';
+import { cellsOf, numberOf, type RowReader, TimeReader, timeOf, wholeOf } from '../../../src/cli/import/rows.ts';
 import { csvText, originalText } from '../../../src/contract/escaping.ts';
 
 const noon = Date.UTC(2026, 0, 31, 12) / 1000;
@@ -113,9 +106,7 @@ describe('an export', () => {
 
   it('of CSV must not repeat a column, except those without a name', () => {
     const header = 'time,feature,variant,checks';
-    expect(() => csvReader('f.csv', `${header},checks,time`)).toThrow(
-      /f\.csv.*repeats the columns checks, time$/,
-    );
+    expect(() => csvReader('f.csv', `${header},checks,time`)).toThrow(/f\.csv.*repeats the columns checks, time$/);
     expect(rowsOf(csvReader('f.csv', `${header},,`), '2026-01-31T12:00:00Z,checkout,on,5,,')).toHaveLength(1);
   });
 
@@ -154,12 +145,7 @@ describe('an export', () => {
   });
 
   it('of NDJSON may have bad lines', () => {
-    const row = {
-      time: '2026-01-31T12:00:00Z',
-      environment: 'Production',
-      feature: '__proto__',
-      variant: 'on',
-    };
+    const row = { time: '2026-01-31T12:00:00Z', environment: 'Production', feature: '__proto__', variant: 'on' };
     const lines = ['{', '[]', '1', JSON.stringify(row), JSON.stringify({ ...row, checks: 2 ** 53 })];
     expect(rowsOf(ndjsonReader(), ...lines, JSON.stringify({ ...row, checks: 5, viewed: 2 }))).toEqual([
       'not a JSON object',
@@ -242,12 +228,7 @@ describe('tables of Unleash', () => {
   it('count what no variant covers as enabled and disabled', () => {
     const covered = new Covered();
     const reader = unleashVariantsReader('v.csv', variants, covered);
-    const rows = [
-      `${key},blue,3`,
-      `${key},red,1`,
-      `${key},disabled,9`,
-      `${key.replace('web', 'app')},blue,7`,
-    ];
+    const rows = [`${key},blue,3`, `${key},red,1`, `${key},disabled,9`, `${key.replace('web', 'app')},blue,7`];
     expect(rowsOf(reader, ...rows)).toEqual([
       ['production', noon, 'checkout', 'blue', 3, 0, 0],
       ['production', noon, 'checkout', 'red', 1, 0, 0],

@@ -17,14 +17,7 @@ describe('a file', () => {
       ),
     );
     expect(failure).toBeUndefined();
-    expect(summary).toMatchObject({
-      counts: 3,
-      features: 1,
-      variants: 2,
-      checks: 7,
-      imported: 3,
-      badLines: 0,
-    });
+    expect(summary).toMatchObject({ counts: 3, features: 1, variants: 2, checks: 7, imported: 3, badLines: 0 });
     expect(await exported('minute')).toBe(
       [
         header,
@@ -76,9 +69,7 @@ describe('a file', () => {
     const rejected = join(temporaryDirectory(), 'bad.csv');
     const { summary, context, failure } = await run(path, `--format csv --bad-lines ${rejected}`);
     expect(failure).toMatchObject({ kind: 'found', message: 'Bad lines, which are not imported: 2' });
-    expect(context.output.err).toContain(
-      `${path}:3: wrong number of cells\n${path}:5: feature is not a valid name\n`,
-    );
+    expect(context.output.err).toContain(`${path}:3: wrong number of cells\n${path}:5: feature is not a valid name\n`);
     expect(summary).toMatchObject({ imported: 2, badLines: 2, firstBadLines: [{ line: 3 }, { line: 5 }] });
     expect(readFileSync(rejected, 'utf8')).toBe(`${header}\nnonsense\n${good.replace('checkout', '')}\n`);
   });
@@ -120,9 +111,7 @@ describe('a file', () => {
     expect((await run(path)).failure).toMatchObject({
       message: 'Cannot import rows of several environments: use --from-environment with one of prod, test',
     });
-    expect(
-      (await run(file(header, '2026-01-01,prod,a,on,1,0,0', '2026-01-01,,a,on,2,0,0'))).failure,
-    ).toMatchObject({
+    expect((await run(file(header, '2026-01-01,prod,a,on,1,0,0', '2026-01-01,,a,on,2,0,0'))).failure).toMatchObject({
       message: 'Cannot import rows of several environments: use --from-environment with one of prod, (none)',
     });
     expect((await run(path, '--format csv --from-environment tset')).failure).toMatchObject({
@@ -133,9 +122,7 @@ describe('a file', () => {
   });
 
   it('that does not exist is refused', async () => {
-    expect((await run('/nowhere.csv')).failure).toMatchObject({
-      message: /Cannot read \/nowhere\.csv: ENOENT/,
-    });
+    expect((await run('/nowhere.csv')).failure).toMatchObject({ message: /Cannot read \/nowhere\.csv: ENOENT/ });
     expect(existsSync('/nowhere.csv')).toBe(false);
   });
 
@@ -181,10 +168,7 @@ describe('a file', () => {
   });
 
   it('of several parts is counted completely', async () => {
-    const rows = Array.from(
-      { length: 10_000 },
-      (_, n) => `2026-01-01,Production,flag-${n % 700},on,${n % 7},0,0`,
-    );
+    const rows = Array.from({ length: 10_000 }, (_, n) => `2026-01-01,Production,flag-${n % 700},on,${n % 7},0,0`);
     const { summary } = await run(file(header, ...rows));
     expect(summary).toMatchObject({ counts: 10_000, imported: 10_000 });
     const lines = (await exported('day')).trim().split('\r\n').slice(1);

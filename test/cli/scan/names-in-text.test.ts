@@ -53,9 +53,7 @@ test.each([
 });
 
 test('finds any known name between spaces, and not within another word', () => {
-  const name = fc
-    .string({ minLength: 1, maxLength: 12, unit: 'grapheme' })
-    .filter((each) => !/\s/.test(each));
+  const name = fc.string({ minLength: 1, maxLength: 12, unit: 'grapheme' }).filter((each) => !/\s/.test(each));
   fc.assert(
     fc.property(name, (name) => {
       const finder = new NameFinder(new Set([name]), usualCalls);

@@ -67,14 +67,7 @@ test('skips and counts binary and large files, and follows no links', () => {
   execFileSync('mkfifo', [join(directory, 'pipe.ts')]);
   const { paths, counts } = read(directory);
   expect(paths).toEqual(['empty.ts', 'fits.ts']);
-  expect(counts).toEqual({
-    files: 2,
-    bytes: maxFileBytes,
-    binary: 1,
-    large: 1,
-    unreadable: 0,
-    ignoreFiles: 0,
-  });
+  expect(counts).toEqual({ files: 2, bytes: maxFileBytes, binary: 1, large: 1, unreadable: 0, ignoreFiles: 0 });
 });
 
 test('applies only the rules in a directory outside of a repository', () => {

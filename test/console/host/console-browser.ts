@@ -60,8 +60,7 @@ export class ConsoleBrowser {
     if (shown.status === 303) return locationOf(shown); // Signed in already.
     const form = /name="form" value="([^"]*)"/.exec(await shown.text())?.[1];
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-    const post = (fields: Parameters) =>
-      this.go(page, { headers, body: encode({ form, ...fields }) }, 'POST');
+    const post = (fields: Parameters) => this.go(page, { headers, body: encode({ form, ...fields }) }, 'POST');
     const answer = await post({ email, password });
     if (answer.status === 303) return locationOf(answer);
     const next = /name="form" value="([^"]*)"/.exec(await answer.text())?.[1];
@@ -81,9 +80,7 @@ export class ConsoleBrowser {
 
   /** Who is signed in; `null` when no one is. */
   async who(): Promise<string | null> {
-    const { user } = (await (await this.ask('GET', '/console/session')).json()) as {
-      user: { email: string } | null;
-    };
+    const { user } = (await (await this.ask('GET', '/console/session')).json()) as { user: { email: string } | null };
     return user?.email ?? null;
   }
 

@@ -11,9 +11,7 @@ const get = (path: string, headers: Record<string, string> = {}) =>
 
 async function servedPages(): Promise<ReadonlyMap<string, string>> {
   const paths = bundle.docs.pages.map(({ name }) => (name === '' ? '/docs' : `/docs/${name}`));
-  return new Map(
-    await Promise.all(paths.map(async (path) => [path, await (await get(path)).text()] as const)),
-  );
+  return new Map(await Promise.all(paths.map(async (path) => [path, await (await get(path)).text()] as const)));
 }
 
 function idsOf(page: string): readonly string[] {
@@ -26,9 +24,7 @@ describe('the docs', () => {
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
     const policy = answer.headers.get('content-security-policy') ?? '';
-    expect(policy).toContain(
-      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;",
-    );
+    expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;");
     expect(policy).not.toContain('unsafe');
     expect(await answer.text()).toMatch(/<h2 id="the-verdict">The verdict<\/h2>/);
   });

@@ -4,8 +4,7 @@ import { bundle, startLocal } from '../../support/service.ts';
 
 const service = opened(startLocal);
 
-const get = (path: string, headers: Record<string, string> = {}) =>
-  fetch(`http://${service.http}${path}`, { headers });
+const get = (path: string, headers: Record<string, string> = {}) => fetch(`http://${service.http}${path}`, { headers });
 
 describe('the document', () => {
   test.each([
@@ -32,28 +31,25 @@ describe('the document', () => {
     for (const name of scripts) expect((await get(`/console/files/${name}`)).status, name).toBe(200);
   });
 
-  describe.each(['/nope', '/apps', '/apps/a/b/nope', '/apps/a/b/flags/more', '/api/v2/nope'])(
-    '%s',
-    (path) => {
-      test('shows "Not found" to a browser', async () => {
-        const answer = await get(path, { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' });
-        expect(answer.status).toBe(404);
-        expect(answer.headers.get('vary')).toBe('Accept');
-        expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'");
-        expect(await answer.text()).toContain(`/console/files/${bundle.script}`);
-      });
+  describe.each(['/nope', '/apps', '/apps/a/b/nope', '/apps/a/b/flags/more', '/api/v2/nope'])('%s', (path) => {
+    test('shows "Not found" to a browser', async () => {
+      const answer = await get(path, { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' });
+      expect(answer.status).toBe(404);
+      expect(answer.headers.get('vary')).toBe('Accept');
+      expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'");
+      expect(await answer.text()).toContain(`/console/files/${bundle.script}`);
+    });
 
-      test.each(['*/*', 'application/json', 'application/problem+json, text/html;q=0.9'])(
-        'is refused as a problem for Accept: %s',
-        async (accept) => {
-          const answer = await get(path, { accept });
-          expect(answer.status).toBe(404);
-          expect(answer.headers.get('content-type')).toBe('application/problem+json');
-          expect(await answer.json()).toMatchObject({ code: 'not_found' });
-        },
-      );
-    },
-  );
+    test.each(['*/*', 'application/json', 'application/problem+json, text/html;q=0.9'])(
+      'is refused as a problem for Accept: %s',
+      async (accept) => {
+        const answer = await get(path, { accept });
+        expect(answer.status).toBe(404);
+        expect(answer.headers.get('content-type')).toBe('application/problem+json');
+        expect(await answer.json()).toMatchObject({ code: 'not_found' });
+      },
+    );
+  });
 
   test('may run only its own script, call only the configured hosts, and not be framed', async () => {
     const policy = (await get('/')).headers.get('content-security-policy') ?? '';

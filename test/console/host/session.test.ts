@@ -77,9 +77,7 @@ describe('the cookie', () => {
       [outsider.session![1], value],
     ]) {
       const cookie = values.map((each) => `${name}=${each}`).join('; ');
-      const answer = await fixture
-        .consoleBrowser()
-        .go('/api/v2/users/me', { headers: { ...ownPage, cookie } });
+      const answer = await fixture.consoleBrowser().go('/api/v2/users/me', { headers: { ...ownPage, cookie } });
       expect(answer.status).toBe(401);
     }
   });
@@ -123,16 +121,8 @@ describe('the cookie', () => {
 describe('requests of other pages are refused', () => {
   test('a posted form of any content type', async () => {
     const browser = await fixture.signedIn();
-    for (const type of [
-      'application/x-www-form-urlencoded',
-      'text/plain',
-      'multipart/form-data; boundary=x',
-    ]) {
-      const headers = {
-        'content-type': type,
-        origin: 'https://evil.example',
-        'sec-fetch-site': 'cross-site',
-      };
+    for (const type of ['application/x-www-form-urlencoded', 'text/plain', 'multipart/form-data; boundary=x']) {
+      const headers = { 'content-type': type, origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };
       const answer = await browser.go('/api/v2/applications', { headers, body: '{"name":"x"}' }, 'POST');
       expect(answer.status).toBe(401);
     }
@@ -160,14 +150,16 @@ describe('requests of other pages are refused', () => {
 describe('the kinds of sessions are separate', () => {
   const redirect_uri = () => `http://${fixture.service.http}/console/callback`;
   const post = (fields: Record<string, string>) =>
-    fixture.consoleBrowser().go(
-      '/connect/token',
-      {
-        headers: { 'content-type': 'application/x-www-form-urlencoded' },
-        body: new URLSearchParams(fields).toString(),
-      },
-      'POST',
-    );
+    fixture
+      .consoleBrowser()
+      .go(
+        '/connect/token',
+        {
+          headers: { 'content-type': 'application/x-www-form-urlencoded' },
+          body: new URLSearchParams(fields).toString(),
+        },
+        'POST',
+      );
 
   test('the token endpoint does not exchange codes of the console', async () => {
     const browser = fixture.consoleBrowser();
@@ -182,18 +174,15 @@ describe('the kinds of sessions are separate', () => {
     expect((await browser.go(callback)).status).toBe(303);
   });
 
-  test.each(['flagmeter-console', 'flagmeter-cli'])(
-    'no refresh by %s takes the cookie',
-    async (client_id) => {
-      const browser = await fixture.signedIn();
-      const [, value] = browser.session!;
-      for (const refresh_token of [value, `fm_refresh_${value}`]) {
-        const answer = await post({ grant_type: 'refresh_token', client_id, refresh_token });
-        expect(answer.status).toBe(400);
-      }
-      expect(await browser.status()).toBe(200);
-    },
-  );
+  test.each(['flagmeter-console', 'flagmeter-cli'])('no refresh by %s takes the cookie', async (client_id) => {
+    const browser = await fixture.signedIn();
+    const [, value] = browser.session!;
+    for (const refresh_token of [value, `fm_refresh_${value}`]) {
+      const answer = await post({ grant_type: 'refresh_token', client_id, refresh_token });
+      expect(answer.status).toBe(400);
+    }
+    expect(await browser.status()).toBe(200);
+  });
 
   test('the cookie does not accept a refresh token', async () => {
     const { admin, clientId } = fixture;
@@ -210,8 +199,6 @@ describe('the kinds of sessions are separate', () => {
       browser.cookies.set(name, value);
       expect(await browser.status()).toBe(401);
     }
-    expect((await post({ grant_type: 'refresh_token', client_id: clientId, refresh_token })).status).toBe(
-      200,
-    );
+    expect((await post({ grant_type: 'refresh_token', client_id: clientId, refresh_token })).status).toBe(200);
   });
 });

@@ -69,16 +69,12 @@ describe.each([
     const browser = new ConsoleBrowser(service);
     const page = await browser.begin();
     expect(browser.lastCookies).toEqual([
-      expect.stringMatching(
-        new RegExp(`flagmeter-sign-in-.*; Max-Age=3600; Path=/; HttpOnly; SameSite=Lax${secure}$`),
-      ),
+      expect.stringMatching(new RegExp(`flagmeter-sign-in-.*; Max-Age=3600; Path=/; HttpOnly; SameSite=Lax${secure}$`)),
     ]);
     await browser.go(await browser.authorize(page, admin));
     const name = nameOf(service.http.split(':')[1]!);
     expect(browser.lastCookies).toEqual([
-      expect.stringMatching(
-        new RegExp(`^${name}=.*; Max-Age=604800; Path=/; HttpOnly; SameSite=Strict${secure}$`),
-      ),
+      expect.stringMatching(new RegExp(`^${name}=.*; Max-Age=604800; Path=/; HttpOnly; SameSite=Strict${secure}$`)),
       expect.stringMatching(/flagmeter-sign-in-.*=; Max-Age=0; Path=\/; HttpOnly/),
     ]);
     if (service !== fixture.service) await service.stop();
@@ -136,8 +132,7 @@ describe('the callback', () => {
     expect(browser.session).toBeUndefined();
     return shownBy(reply);
   }
-  const unknown =
-    'The sign-in has expired, was started in another browser, or the browser does not store cookies.';
+  const unknown = 'The sign-in has expired, was started in another browser, or the browser does not store cookies.';
   const foreign = 'The response is from another auth host.';
 
   test.each([
@@ -158,10 +153,7 @@ describe('the callback', () => {
     const browser = newBrowser();
     const callback = await browser.authorize(await browser.begin({ return: '/a' }), fixture.admin);
     const state = callback.searchParams.get('state')!.split('.');
-    callback.searchParams.set(
-      'state',
-      [...state.slice(0, 2), Buffer.from('/b').toString('base64url')].join('.'),
-    );
+    callback.searchParams.set('state', [...state.slice(0, 2), Buffer.from('/b').toString('base64url')].join('.'));
     expect(await shownBy(await browser.go(callback))).toBe(unknown);
   });
 
@@ -204,9 +196,7 @@ describe('the callback', () => {
     const browser = newBrowser();
     const callback = await browser.authorize(await browser.begin(), fixture.admin);
     fixture.clock.advance(60_000);
-    expect(await shownBy(await browser.go(callback))).toBe(
-      'The sign-in has expired or was already completed.',
-    );
+    expect(await shownBy(await browser.go(callback))).toBe('The sign-in has expired or was already completed.');
   });
 });
 
@@ -214,10 +204,7 @@ test('two tabs sign in at once, in any order, and both go on', async () => {
   const browser = newBrowser();
   const first = await browser.begin({ return: '/first' });
   const second = await browser.begin({ return: '/second' });
-  const callbacks = [
-    await browser.authorize(first, fixture.admin),
-    await browser.authorize(second, fixture.admin),
-  ];
+  const callbacks = [await browser.authorize(first, fixture.admin), await browser.authorize(second, fixture.admin)];
   const replies = [await browser.go(callbacks[1]!), await browser.go(callbacks[0]!)];
   expect(replies.map((reply) => locationOf(reply).pathname)).toEqual(['/second', '/first']);
   expect(await browser.status()).toBe(200);

@@ -41,19 +41,13 @@ export function bodies({ open, ask }: Target): void {
     it.each([
       ['small', 4096, 0],
       ['large', 10_000, 10_000],
-    ])(
-      'that is %s holds %i bytes, and %i of its budget, until it is released',
-      async (name, length, held) => {
-        const body = 'x'.repeat(length);
-        for (const request of [
-          post(`/hold?${name}`, body),
-          `${chunkedHead(`/hold?${name}`)}${chunk(body)}0\r\n\r\n`,
-        ]) {
-          expect(json(await ask(request))).toEqual({ length, held });
-        }
-        expect(json(await ask(get(`/hold?${name}`)))).toEqual({ held: 0 });
-      },
-    );
+    ])('that is %s holds %i bytes, and %i of its budget, until it is released', async (name, length, held) => {
+      const body = 'x'.repeat(length);
+      for (const request of [post(`/hold?${name}`, body), `${chunkedHead(`/hold?${name}`)}${chunk(body)}0\r\n\r\n`]) {
+        expect(json(await ask(request))).toEqual({ length, held });
+      }
+      expect(json(await ask(get(`/hold?${name}`)))).toEqual({ held: 0 });
+    });
 
     it.each([
       ['declared', () => post('/hold?declared', 'x'.repeat(30_000))],
@@ -112,19 +106,11 @@ export function bodies({ open, ask }: Target): void {
 
     it.each(['gzip', 'GZIP', 'x-gzip'])('in %s is decompressed', async (encoding) => {
       const packed = gzipSync('hello').toString('latin1');
-      expect((await ask(post('/echo', packed, `Content-Encoding: ${encoding}\r\n`))).body.toString()).toBe(
-        'hello',
-      );
+      expect((await ask(post('/echo', packed, `Content-Encoding: ${encoding}\r\n`))).body.toString()).toBe('hello');
     });
 
     it.each([
-      [
-        'exceeds the limit after decompression',
-        'gzip',
-        gzipSync(Buffer.alloc(bodyLimit + 1)),
-        413,
-        'body_too_large',
-      ],
+      ['exceeds the limit after decompression', 'gzip', gzipSync(Buffer.alloc(bodyLimit + 1)), 413, 'body_too_large'],
       ['is truncated', 'gzip', gzipSync('hello').subarray(0, -3), 400, 'invalid_content_encoding'],
       ['is in an unknown encoding', 'br', Buffer.from('x'), 400, 'invalid_content_encoding'],
     ])('that %s is refused', async (_, encoding, body, status, code) => {

@@ -78,11 +78,7 @@ export function listeners({ start, server, open }: Target): void {
 
     it('that is closed answers requests in flight, then accepts no more', async () => {
       const closing = await start();
-      const [idle, slow, sending] = [
-        await open(closing.port),
-        await open(closing.port),
-        await open(closing.port),
-      ];
+      const [idle, slow, sending] = [await open(closing.port), await open(closing.port), await open(closing.port)];
       slow.write(get('/until-closing'));
       sending.write(`${declare('/echo', 5)}he`);
       for (const request of ['/until-closing?', '/echo?']) await arrival(request, idle);
@@ -94,11 +90,7 @@ export function listeners({ start, server, open }: Target): void {
       expect(json(late)).toBe('late');
       expect([sent, late].map(({ headers }) => headers.get('connection'))).toEqual(['close', 'close']);
       await closing.closed;
-      expect(await Promise.all([idle.ended, slow.ended, sending.ended])).toEqual([
-        'closed',
-        'closed',
-        'closed',
-      ]);
+      expect(await Promise.all([idle.ended, slow.ended, sending.ended])).toEqual(['closed', 'closed', 'closed']);
       await expect(open(closing.port)).rejects.toThrow('ECONNREFUSED');
       await closing.stop();
     });

@@ -163,15 +163,12 @@ export function replies({ open, ask, start }: Target): void {
       expect(reply.headers.get('content-type')).toBe('application/problem+json');
     });
 
-    it.each(['/throw', '/reject'])(
-      'of a failing handler is 500 and does not reveal the cause (%s)',
-      async (path) => {
-        const reply = await ask(get(path));
-        expect([reply.status, json(reply).code]).toEqual([500, 'internal']);
-        expect(reply.body.toString()).not.toContain('secret cause');
-        expect(json(await ask(get('/errors')))).toContain('secret cause');
-      },
-    );
+    it.each(['/throw', '/reject'])('of a failing handler is 500 and does not reveal the cause (%s)', async (path) => {
+      const reply = await ask(get(path));
+      expect([reply.status, json(reply).code]).toEqual([500, 'internal']);
+      expect(reply.body.toString()).not.toContain('secret cause');
+      expect(json(await ask(get('/errors')))).toContain('secret cause');
+    });
   });
 }
 

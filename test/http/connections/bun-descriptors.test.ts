@@ -34,10 +34,7 @@ async function open(...sent: [host: string, bytes: string][]) {
 }
 
 test.runIf(onBun)('lists the address of a connection and whether it was answered', async () => {
-  const { peers } = await open(
-    ['127.0.0.1', 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'],
-    ['::1', 'GET / HTTP/1.1\r\nHost: '],
-  );
+  const { peers } = await open(['127.0.0.1', 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'], ['::1', 'GET / HTTP/1.1\r\nHost: ']);
   await vi.waitUntil(() => peers().some(({ answered }) => answered));
   const shown = peers().map(({ address, answered }) => ({ address, answered }));
   expect(shown).toHaveLength(2);

@@ -6,12 +6,7 @@ const unlimited = Number.POSITIVE_INFINITY;
 
 /** Connections of an address, most recently answered first. */
 function connectionsOf(from: string | undefined, count: number, first: number): OpenConnection[] {
-  return Array.from({ length: count }, (_, at) => ({
-    descriptor: first + at,
-    from,
-    answered: true,
-    quietMs: at * 10,
-  }));
+  return Array.from({ length: count }, (_, at) => ({ descriptor: first + at, from, answered: true, quietMs: at * 10 }));
 }
 
 function counts(connections: readonly OpenConnection[]): Map<string | undefined, number> {
@@ -59,8 +54,7 @@ describe('the surplus', () => {
       fc.property(connections, fc.integer({ min: 1, max: 10 }), fc.nat(40), (open, perAddress, total) => {
         const surplus = new Set(surplusOf(open, { perAddress, total }));
         const kept = open.filter((each) => !surplus.has(each));
-        for (const [from, count] of counts(kept))
-          if (from !== undefined) expect(count).toBeLessThanOrEqual(perAddress);
+        for (const [from, count] of counts(kept)) if (from !== undefined) expect(count).toBeLessThanOrEqual(perAddress);
         const within = [...counts(open)].map(([from, count]) =>
           from === undefined ? count : Math.min(count, perAddress),
         );

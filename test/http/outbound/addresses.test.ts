@@ -11,11 +11,10 @@ const public4 =
   `1.1.1.1 9.255.255.255 11.0.0.0 100.63.255.255 100.128.0.0 126.255.255.255 128.0.0.1 168.63.129.15 168.63.129.17 169.253.255.255
 172.15.255.255 172.32.0.0 192.167.255.255 192.169.0.0 198.17.255.255 198.20.0.0 223.255.255.255`.split(/\s+/);
 
-const own6 =
-  `:: ::1 ::ffff:127.0.0.1 ::ffff:8.8.8.8 ::127.0.0.1 ::ffff:0:127.0.0.1 64:ff9b::7f00:1 64:ff9b:1::1 100::1
+const own6 = `:: ::1 ::ffff:127.0.0.1 ::ffff:8.8.8.8 ::127.0.0.1 ::ffff:0:127.0.0.1 64:ff9b::7f00:1 64:ff9b:1::1 100::1
 fe80::1 fec0::1 fc00::1 fd00:ec2::254 fdff::1 ff02::1 2001::1 2001:10::1 2001:db8::1 2002:7f00:1:: 3fff::1 4000::1`.split(
-    /\s+/,
-  );
+  /\s+/,
+);
 
 const public6 = '2001:200::1 2606:4700:4700::1111 2a00:1450::1 2400::1 3ffe::1'.split(' ');
 
@@ -101,8 +100,7 @@ describe('the addresses of a name', () => {
     addressesFor(new URL('https://hooks.example.com/'), {
       allowPrivate,
       allowedBy: '--webhook-allow-private',
-      resolve: async () =>
-        addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }) as const),
+      resolve: async () => addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }) as const),
     });
 
   test('are all used if all are public', async () => {

@@ -73,10 +73,7 @@ describe('the address of a client', () => {
     expect(open('private').of('10.0.0.1', { forwarded: 'for=1.1.1.1' })).toBe('10.0.0.1');
   });
 
-  const anything = fc.oneof(
-    fc.string({ unit: 'binary' }),
-    fc.string({ unit: fc.constantFrom(...'",;=\\ for.1[]:%') }),
-  );
+  const anything = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: fc.constantFrom(...'",;=\\ for.1[]:%') }));
 
   test.each(['x-forwarded-for', 'forwarded'] as const)(
     'is a valid address for any %s, and that of the connection unless it is trusted',

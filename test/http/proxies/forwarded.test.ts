@@ -70,10 +70,7 @@ test('reads the elements of Forwarded as written, last first', () => {
 });
 
 /** Text from clients, with all special characters. */
-const sent = fc.oneof(
-  fc.string({ unit: fc.constantFrom(...'",;=\\ \tfor.1:[]') }),
-  fc.string({ unit: 'binary' }),
-);
+const sent = fc.oneof(fc.string({ unit: fc.constantFrom(...'",;=\\ \tfor.1:[]') }), fc.string({ unit: 'binary' }));
 
 test('text from a client never changes the elements added by proxies', () => {
   fc.assert(

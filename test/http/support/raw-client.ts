@@ -60,8 +60,7 @@ export class RawClient {
   }
 
   write(data: string | Uint8Array): void {
-    if (this.socket.writable)
-      this.socket.write(typeof data === 'string' ? Buffer.from(data, 'latin1') : data);
+    if (this.socket.writable) this.socket.write(typeof data === 'string' ? Buffer.from(data, 'latin1') : data);
   }
 
   /** Writes until `total` bytes are accepted or the server has closed. Returns the number of bytes written. */
@@ -132,8 +131,7 @@ export class RawClient {
   }
 
   async #more(): Promise<void> {
-    if (this.#over)
-      throw new Error(`The connection ended after ${JSON.stringify(this.#received.toString('latin1'))}`);
+    if (this.#over) throw new Error(`The connection ended after ${JSON.stringify(this.#received.toString('latin1'))}`);
     await this.#change();
   }
 

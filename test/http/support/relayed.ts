@@ -15,10 +15,7 @@ export function relayed(engine: HttpEngine): HttpEngine {
         port2.close();
       };
       try {
-        const listener = await engine.listen({
-          ...options,
-          dispatch: (request) => forwarder.forward(request),
-        });
+        const listener = await engine.listen({ ...options, dispatch: (request) => forwarder.forward(request) });
         return { ...listener, close: (graceMs) => listener.close(graceMs).finally(stop) };
       } catch (error) {
         stop();

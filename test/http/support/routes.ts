@@ -15,12 +15,7 @@ const json = (value: unknown): Reply => ({
   body: JSON.stringify(value),
 });
 
-const reused: Reply = {
-  status: 200,
-  headers: { 'content-type': 'text/plain' },
-  body: 'again',
-  isReused: true,
-};
+const reused: Reply = { status: 200, headers: { 'content-type': 'text/plain' }, body: 'again', isReused: true };
 
 const shared = sharedHeaders({ 'content-type': 'text/plain', 'x-shared': 'yes' });
 

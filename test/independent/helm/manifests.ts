@@ -20,12 +20,10 @@ export function unknownFields(made: readonly Manifest[]): string[] {
   const folder = mkdtempSync(join(root, 'dist/chart-'));
   try {
     const imports = Object.entries(kinds).map(
-      ([kind, { apiVersion }]) =>
-        `import type { I${kind} } from 'kubernetes-models/${apiVersion}/${kind}';\n`,
+      ([kind, { apiVersion }]) => `import type { I${kind} } from 'kubernetes-models/${apiVersion}/${kind}';\n`,
     );
     const constants = made.map(
-      (manifest, index) =>
-        `export const m${index}: I${manifest.kind} = ${JSON.stringify(manifest, undefined, 1)};\n`,
+      (manifest, index) => `export const m${index}: I${manifest.kind} = ${JSON.stringify(manifest, undefined, 1)};\n`,
     );
     writeFileSync(join(folder, 'manifests.ts'), [...imports, ...constants].join(''));
     const args = [
@@ -37,10 +35,7 @@ export function unknownFields(made: readonly Manifest[]): string[] {
       'nodenext',
       join(folder, 'manifests.ts'),
     ];
-    const { stdout, stderr } = spawnSync(join(root, 'node_modules/.bin/tsc'), args, {
-      encoding: 'utf8',
-      cwd: folder,
-    });
+    const { stdout, stderr } = spawnSync(join(root, 'node_modules/.bin/tsc'), args, { encoding: 'utf8', cwd: folder });
     return `${stdout}${stderr}`.split('\n').filter((line) => line.includes('error'));
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -1,16 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { QueueMonitor, queuesMemory, SharedQueues } from '../../../src/storage/commit/queue-monitor.ts';
 
-const marks = {
-  packets: { high: 4, low: 2 },
-  bytes: { high: 1000, low: 500 },
-  age: { high: 5000, low: 1000 },
-};
+const marks = { packets: { high: 4, low: 2 }, bytes: { high: 1000, low: 500 }, age: { high: 5000, low: 1000 } };
 
 function fill(monitor: QueueMonitor, packets: number, bytes: number, now = 0, application = 1) {
   const group = monitor.open(now);
-  for (let packet = 0; packet < packets; packet += 1)
-    monitor.join(group, application, bytes, { monotonic: () => now });
+  for (let packet = 0; packet < packets; packet += 1) monitor.join(group, application, bytes, { monotonic: () => now });
   return group;
 }
 
@@ -83,17 +78,14 @@ test('stays closed at a high-water mark even if the disk is writing everything t
 test.each([
   { what: 'packets', packets: 2, bytes: 1 },
   { what: 'bytes', packets: 1, bytes: 500 },
-])(
-  'while others send, one application gets half of the queued $what, and they get the rest',
-  ({ packets, bytes }) => {
-    const monitor = new QueueMonitor(marks);
-    monitor.leave(fill(monitor, 1, 1, 0, 2));
-    const group = fill(monitor, packets, bytes, 0, 1);
-    expect([monitor.admits(0), monitor.admitsOf(1, 0), monitor.admitsOf(2, 0)]).toEqual([true, false, true]);
-    monitor.leave(group);
-    expect(monitor.admitsOf(1, 0)).toBe(true);
-  },
-);
+])('while others send, one application gets half of the queued $what, and they get the rest', ({ packets, bytes }) => {
+  const monitor = new QueueMonitor(marks);
+  monitor.leave(fill(monitor, 1, 1, 0, 2));
+  const group = fill(monitor, packets, bytes, 0, 1);
+  expect([monitor.admits(0), monitor.admitsOf(1, 0), monitor.admitsOf(2, 0)]).toEqual([true, false, true]);
+  monitor.leave(group);
+  expect(monitor.admitsOf(1, 0)).toBe(true);
+});
 
 test('an application that has sent alone for ten seconds may fill the queue', () => {
   const monitor = new QueueMonitor(marks);

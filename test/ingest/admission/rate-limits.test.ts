@@ -7,11 +7,7 @@ import {
   TokenBucket,
   UnknownSenders,
 } from '../../../src/ingest/admission/rate-limits.ts';
-import {
-  SharedBucket,
-  SharedRateLimits,
-  ThreadRateLimits,
-} from '../../../src/ingest/admission/shared-rate-limits.ts';
+import { SharedBucket, SharedRateLimits, ThreadRateLimits } from '../../../src/ingest/admission/shared-rate-limits.ts';
 
 interface Implementation {
   open(rate: number, burst: number, now: number): Bucket;
@@ -27,8 +23,7 @@ const inMemory: Implementation = {
 const origin = 5000;
 
 const inSharedMemory: Implementation = {
-  open: (rate, burst) =>
-    new SharedBucket({ application: 1, rate, burst, memory: SharedBucket.memory() }, origin),
+  open: (rate, burst) => new SharedBucket({ application: 1, rate, burst, memory: SharedBucket.memory() }, origin),
   limits: (...limit) => new SharedRateLimits(...limit, () => {}),
 };
 
@@ -48,10 +43,7 @@ class FollowingLimits extends ThreadRateLimits {
   }
 }
 
-const inThread: Implementation = {
-  ...inSharedMemory,
-  limits: (...limit) => new FollowingLimits(...limit),
-};
+const inThread: Implementation = { ...inSharedMemory, limits: (...limit) => new FollowingLimits(...limit) };
 
 describe.each([
   ['in memory', inMemory],
@@ -76,26 +68,21 @@ describe.each([
   test('passes at most burst + rate × time in any period, and the returned wait always suffices', () => {
     const gaps = fc.array(fc.integer({ min: 0, max: 400 }), { maxLength: 200 });
     fc.assert(
-      fc.property(
-        fc.integer({ min: 1, max: 500 }),
-        fc.integer({ min: 1, max: 50 }),
-        gaps,
-        (rate, burst, waits) => {
-          const bucket = open(rate, burst, 0);
-          let now = 0;
-          let passed = 0;
-          for (const wait of waits) {
-            now += wait;
-            const seconds = bucket.take(now);
-            if (seconds > 0) {
-              now += seconds * 1000 + 0.001;
-              expect(bucket.take(now)).toBe(0);
-            }
-            passed += 1;
-            expect(passed).toBeLessThanOrEqual(burst + (rate * now) / 1000 + 1e-6);
+      fc.property(fc.integer({ min: 1, max: 500 }), fc.integer({ min: 1, max: 50 }), gaps, (rate, burst, waits) => {
+        const bucket = open(rate, burst, 0);
+        let now = 0;
+        let passed = 0;
+        for (const wait of waits) {
+          now += wait;
+          const seconds = bucket.take(now);
+          if (seconds > 0) {
+            now += seconds * 1000 + 0.001;
+            expect(bucket.take(now)).toBe(0);
           }
-        },
-      ),
+          passed += 1;
+          expect(passed).toBeLessThanOrEqual(burst + (rate * now) / 1000 + 1e-6);
+        }
+      }),
     );
   });
 
@@ -104,9 +91,7 @@ describe.each([
     const slow = { number: 1, rate: 1, burst: 1 };
     const usual = { number: 2, rate: null, burst: 2 };
     expect([limits.take(slow, 0, 1), limits.take(slow, 0, 1)]).toEqual([0, 1]);
-    expect([limits.take(usual, 0, 1), limits.take(usual, 0, 1), limits.take(usual, 0, 1)]).toEqual([
-      0, 0, 0.01,
-    ]);
+    expect([limits.take(usual, 0, 1), limits.take(usual, 0, 1), limits.take(usual, 0, 1)]).toEqual([0, 0, 0.01]);
   });
 
   test.each([
@@ -214,9 +199,7 @@ describe('the limits of a thread', () => {
 
 test('each key has its own tokens', () => {
   const limits = new KeyedLimits(2, 2);
-  expect([limits.take('a', 0), limits.take('a', 0), limits.take('a', 0), limits.take('b', 0)]).toEqual([
-    0, 0, 0.5, 0,
-  ]);
+  expect([limits.take('a', 0), limits.take('a', 0), limits.take('a', 0), limits.take('b', 0)]).toEqual([0, 0, 0.5, 0]);
   expect(limits.take('a', 500)).toBe(0);
 });
 

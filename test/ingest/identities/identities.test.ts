@@ -77,10 +77,7 @@ describe('a mint', () => {
     ['claims', { a: {} }, 'claims must be an object of at most 50 strings, numbers and booleans'],
   ])('with invalid %s (%j) is refused with the valid form', async (field, value, detail) => {
     const answer = await people.post({ identity: 'x', [field]: value });
-    expect(await answer.json()).toMatchObject({
-      code: 'invalid_body',
-      detail: expect.stringContaining(detail),
-    });
+    expect(await answer.json()).toMatchObject({ code: 'invalid_body', detail: expect.stringContaining(detail) });
   });
 
   test.each<[string, (keys: People['keys']) => string]>([
@@ -117,11 +114,7 @@ describe('a mint', () => {
     expect((await people.post(body)).status).toBe(413);
     const packed = await fetch(`http://${people.service.http}/api/frontend/identities`, {
       method: 'POST',
-      headers: {
-        authorization: people.keys.Backend,
-        'content-type': 'application/json',
-        'content-encoding': 'gzip',
-      },
+      headers: { authorization: people.keys.Backend, 'content-type': 'application/json', 'content-encoding': 'gzip' },
       body: gzipSync(body),
     });
     expect(packed.status).toBe(413);
@@ -136,10 +129,7 @@ describe('a mint', () => {
   });
 
   test('with a revoked key is refused', async () => {
-    const made = (await people.call('POST', '/keys', 201, { type: 'Backend' })) as {
-      id: string;
-      key: string;
-    };
+    const made = (await people.call('POST', '/keys', 201, { type: 'Backend' })) as { id: string; key: string };
     expect((await people.post({ identity: 'x' }, { authorization: made.key })).status).toBe(200);
     await people.call('DELETE', `/keys/${made.id}`, 204);
     expect((await people.post({ identity: 'x' }, { authorization: made.key })).status).toBe(401);
@@ -216,11 +206,7 @@ test('a request that stops in mid-body mints nothing and leaves the service unha
       port,
       method: 'POST',
       path: '/api/frontend/identities',
-      headers: {
-        authorization: people.keys.Backend,
-        'content-type': 'application/json',
-        'content-length': '100',
-      },
+      headers: { authorization: people.keys.Backend, 'content-type': 'application/json', 'content-length': '100' },
     });
     outgoing.once('error', () => resolve());
     outgoing.write('{"identity"', () => outgoing.destroy(new Error('gone')));

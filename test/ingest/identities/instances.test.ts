@@ -1,11 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import {
-  type InstanceDeps,
-  Instances,
-  ThreadInstances,
-} from '../../../src/ingest/formats/identities/instances.ts';
+import { type InstanceDeps, Instances, ThreadInstances } from '../../../src/ingest/formats/identities/instances.ts';
 import { hashIdentity } from '../../../src/storage/aggregate/user-hash.ts';
 import {
   digestIdentity,
@@ -119,10 +115,7 @@ describe('an instance id', () => {
     const people = await openPeople({ args: ['--rotation-grace', '0'] });
     const first = await people.mint('ann');
     const second = await people.mint('ann');
-    expect([await isValid(people, 'ann', first), await isValid(people, 'ann', second)]).toEqual([
-      false,
-      true,
-    ]);
+    expect([await isValid(people, 'ann', first), await isValid(people, 'ann', second)]).toEqual([false, true]);
     await people.service.stop();
   });
 
@@ -139,14 +132,8 @@ describe('an instance id', () => {
     const i = await people.mint('ann-of-the-log');
     await people.check('checkout', { i });
     await people.service.stop();
-    const files = readdirSync(people.service.data, {
-      recursive: true,
-      encoding: 'utf8',
-      withFileTypes: true,
-    });
-    const bytes = files
-      .filter((file) => file.isFile())
-      .map((file) => readFileSync(join(file.parentPath, file.name)));
+    const files = readdirSync(people.service.data, { recursive: true, encoding: 'utf8', withFileTypes: true });
+    const bytes = files.filter((file) => file.isFile()).map((file) => readFileSync(join(file.parentPath, file.name)));
     expect(bytes.reduce((sum, { length }) => sum + length, 0)).toBeGreaterThan(10_000);
     for (const content of bytes) {
       expect(content.includes(i)).toBe(false);
@@ -238,8 +225,7 @@ test('a use in a thread extends the id, also for the main thread', () => {
 
 test('a thread does not know an id after another was minted for the same person', async () => {
   const { clock, main, id, knows } = openInstances();
-  const mint = () =>
-    main.mint(application, { identity: 'bob', groups: [], claims: {} }, clock.now(), () => {});
+  const mint = () => main.mint(application, { identity: 'bob', groups: [], claims: {} }, clock.now(), () => {});
   const first = mint();
   await first.durable;
   main.find(id, 1, clock.now());

@@ -26,9 +26,7 @@ let service: LocalService;
 let access: string;
 let client: Client;
 beforeAll(async () => {
-  service = await startLocal({
-    args: ['--max-features', '1', '--max-metrics', '1', '--max-report', '64KiB'],
-  });
+  service = await startLocal({ args: ['--max-features', '1', '--max-metrics', '1', '--max-report', '64KiB'] });
   access = await token(service.http, service.credentials);
   client = openClient(service.grpc);
 });
@@ -196,13 +194,7 @@ describe.each(Object.entries(ways))('a report by %s', (transport, way) => {
     const limited = codes.filter((code) => code === 'rate_limited').length;
     const { entries, accepted } = await readRefusals(service.http, access, id, limited);
     expect(accepted).toBe(3 - limited);
-    expect(entries[0]).toMatchObject({
-      status: 429,
-      code: 'rate_limited',
-      transport,
-      route: 'usage',
-      sender,
-    });
+    expect(entries[0]).toMatchObject({ status: 429, code: 'rate_limited', transport, route: 'usage', sender });
   });
 
   test.concurrent.each(noted)('of $kind $name is noted', async ({ kind, fields, codes, path }) => {
@@ -249,12 +241,7 @@ describe('a packet', () => {
     expect(limited).toBeGreaterThan(0);
     const { entries, accepted } = await readRefusals(service.http, access, id, limited);
     expect(accepted).toBe(3 - limited);
-    expect(entries[0]).toMatchObject({
-      status: 429,
-      code: 'rate_limited',
-      route: 'telemetry',
-      count: limited,
-    });
+    expect(entries[0]).toMatchObject({ status: 429, code: 'rate_limited', route: 'telemetry', count: limited });
   });
 
   test.concurrent.each([
@@ -281,9 +268,6 @@ describe('a packet', () => {
     const { id, packet } = await openApp();
     expect(await send({ ...packet, f: {}, ...fields })).toBe(202);
     const { entries } = await readLedger(service.http, access, id);
-    expect(entries).toMatchObject([
-      { outcome: 'noted', code, status: 202, count: 1 },
-      { outcome: 'accepted' },
-    ]);
+    expect(entries).toMatchObject([{ outcome: 'noted', code, status: 202, count: 1 }, { outcome: 'accepted' }]);
   });
 });

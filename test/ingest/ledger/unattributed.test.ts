@@ -43,12 +43,7 @@ async function openHost() {
   };
   const reportKinds = openReportKinds(parts as unknown as ReportDeps);
   const snippet = { script: '', declarations: '' };
-  const routed = {
-    ...parts,
-    snippet,
-    reportKinds,
-    onError: (error: unknown) => expect.unreachable(String(error)),
-  };
+  const routed = { ...parts, snippet, reportKinds, onError: (error: unknown) => expect.unreachable(String(error)) };
   const dispatch = createRouter(routesFrom(metricsHost(parts), routed as unknown as FormatDeps));
   return { ledger, totals, health, dispatch };
 }
@@ -65,17 +60,14 @@ test.each([
   ['not framed', '/Usage.Usage/SendStats', web, 'xx', 'invalid_protobuf'],
   ['with an unsupported type', '/Usage.Usage/SendStats', json, '', 'unsupported_media_type'],
   ['with an unknown key', identities, { ...json, authorization: 'nobody' }, '{}', 'unknown_backend_key'],
-])(
-  'a request %s on %s is counted, although no application can see it',
-  async (_, path, headers, body, code) => {
-    const { dispatch, ledger, totals } = await openHost();
-    const answers = [1, 2].map(() => dispatch(requestOf(path, { method: 'POST', headers, body })));
-    await Promise.all(answers);
-    expect([...ledger.unattributed]).toEqual([[code, 2]]);
-    expect(ledger.latestUnattributed.latest).toMatchObject([{ code, count: 2 }]);
-    expect(totals.size).toBe(0);
-  },
-);
+])('a request %s on %s is counted, although no application can see it', async (_, path, headers, body, code) => {
+  const { dispatch, ledger, totals } = await openHost();
+  const answers = [1, 2].map(() => dispatch(requestOf(path, { method: 'POST', headers, body })));
+  await Promise.all(answers);
+  expect([...ledger.unattributed]).toEqual([[code, 2]]);
+  expect(ledger.latestUnattributed.latest).toMatchObject([{ code, count: 2 }]);
+  expect(totals.size).toBe(0);
+});
 
 test.each([telemetry, '/api/usage/stats', '/api/metrics', '/Metrics.Metrics/SendMetrics', identities])(
   'requests refused unread by %s are counted, although no application can see them',

@@ -18,10 +18,7 @@ const names = fc.constantFrom(
 );
 const values = fc.oneof(
   fc.record({
-    stringValue: fc.oneof(
-      fc.constantFrom('on', 'off', '', 'feature_flag.evaluation'),
-      fc.string({ unit: 'grapheme' }),
-    ),
+    stringValue: fc.oneof(fc.constantFrom('on', 'off', '', 'feature_flag.evaluation'), fc.string({ unit: 'grapheme' })),
   }),
   fc.record({ boolValue: fc.boolean() }),
   fc.record({ intValue: fc.maxSafeInteger().map(String) }),
@@ -29,9 +26,7 @@ const values = fc.oneof(
   fc.constant({ arrayValue: { values: [{ stringValue: 'x' }] } }),
 );
 const lists = fc.array(fc.record({ key: names, value: values }), { maxLength: 6 });
-const times = fc
-  .integer({ min: 0, max: 2 ** 31 })
-  .map((seconds) => `${seconds}${seconds === 0 ? '' : '000000007'}`);
+const times = fc.integer({ min: 0, max: 2 ** 31 }).map((seconds) => `${seconds}${seconds === 0 ? '' : '000000007'}`);
 const records = fc.record({
   timeUnixNano: times,
   eventName: fc.constantFrom('feature_flag.evaluation', 'feature_flag', 'other', ''),
@@ -77,10 +72,7 @@ const requests = {
   }),
   metrics: fc.record({
     resourceMetrics: some(
-      fc.record({
-        resource: fc.record({ attributes: lists }),
-        scopeMetrics: some(fc.record({ metrics: some(sums) })),
-      }),
+      fc.record({ resource: fc.record({ attributes: lists }), scopeMetrics: some(fc.record({ metrics: some(sums) })) }),
     ),
   }),
 };
@@ -95,10 +87,7 @@ describe.each(Object.keys(requests) as Signal[])('any request of %s', (signal) =
   });
 
   test.each(encodings)('is refused, or decoded, if bytes of it as %s change', (encoding) => {
-    const changed = fc.tuple(
-      requests[signal] as fc.Arbitrary<object>,
-      fc.array(fc.tuple(fc.nat(), fc.nat(255))),
-    );
+    const changed = fc.tuple(requests[signal] as fc.Arbitrary<object>, fc.array(fc.tuple(fc.nat(), fc.nat(255))));
     fc.assert(
       fc.property(changed, ([request, changes]) => {
         const body = encodeAs(encoding, signal, request);
@@ -118,14 +107,10 @@ describe('a hostile request', () => {
   test('of millions of empty messages is refused', () => {
     const body = Buffer.alloc(4 * 1024 * 1024);
     for (let at = 0; at < body.length; at += 2) body[at] = 0x0a; // resource_logs of length 0
-    expect(() => otlpDecoders['logs-protobuf'](body)).toThrow(
-      expect.objectContaining({ code: 'body_too_large' }),
-    );
+    expect(() => otlpDecoders['logs-protobuf'](body)).toThrow(expect.objectContaining({ code: 'body_too_large' }));
     const json = Buffer.from(`{"resourceLogs":[${'{},'.repeat(1_000_000)}{}]}`);
     expect(gzipSync(json).length).toBeLessThan(16 * 1024);
-    expect(() => otlpDecoders['logs-json'](json)).toThrow(
-      expect.objectContaining({ code: 'body_too_large' }),
-    );
+    expect(() => otlpDecoders['logs-json'](json)).toThrow(expect.objectContaining({ code: 'body_too_large' }));
   });
 
   test('of another shape has no data', () => {
@@ -136,8 +121,6 @@ describe('a hostile request', () => {
     ];
     for (const shape of shapes) expect(read('json', 'logs', Buffer.from(shape)).checks).toEqual([]);
     for (const shape of ['[]', 'null', '1'])
-      expect(() => read('json', 'logs', Buffer.from(shape))).toThrow(
-        expect.objectContaining({ code: 'invalid_body' }),
-      );
+      expect(() => read('json', 'logs', Buffer.from(shape))).toThrow(expect.objectContaining({ code: 'invalid_body' }));
   });
 });

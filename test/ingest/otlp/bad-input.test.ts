@@ -21,10 +21,7 @@ describe('bad input in an export request costs nothing beside it', () => {
       const answer = await send(service, shop, 'metrics', metrics([...bad, sum(1, [point(4, now)])]));
       expect(answer.status).toBe(200);
       expect(decodeAnswer('Response', answer.body)).toEqual({
-        partialSuccess: {
-          rejected,
-          errorMessage: `Some records about feature flags were not counted (${note})`,
-        },
+        partialSuccess: { rejected, errorMessage: `Some records about feature flags were not counted (${note})` },
       });
       expect(await variants(service, shop)).toEqual({ on: 4 });
       expect(await notes(service, shop)).toEqual({ [note]: 1 });
@@ -35,21 +32,11 @@ describe('bad input in an export request costs nothing beside it', () => {
     inShop(async (service, shop) => {
       const ahead = Date.now() + day;
       const of = { 'feature_flag.result.variant': 'ahead' };
-      const answer = await send(
-        service,
-        shop,
-        'logs',
-        logs([evaluation(of, ahead), evaluation(on, Date.now())]),
-      );
+      const answer = await send(service, shop, 'logs', logs([evaluation(of, ahead), evaluation(on, Date.now())]));
       expect(answer).toMatchObject({ status: 200, body: new Uint8Array(0) });
       const started = { startTimeUnixNano: `${ahead}000000` };
       for (const value of [3, 5])
-        await send(
-          service,
-          shop,
-          'metrics',
-          metrics([sum(2, [{ ...point(value, ahead + value), ...started }])]),
-        );
+        await send(service, shop, 'metrics', metrics([sum(2, [{ ...point(value, ahead + value), ...started }])]));
       expect(await variants(service, shop)).toEqual({ ahead: 1, on: 6 });
       expect(await notes(service, shop)).toEqual({ time_moved: 3 });
     }));

@@ -42,11 +42,7 @@ describe.each(encodings)('an OTLP request as %s', (encoding) => {
       { variant: '(value)' },
     ],
     ['neither variant nor value', {}, { variant: '(unknown)' }],
-    [
-      'an error',
-      { 'error.type': 'flag_not_found', 'feature_flag.result.variant': 'on' },
-      { variant: '(error)' },
-    ],
+    ['an error', { 'error.type': 'flag_not_found', 'feature_flag.result.variant': 'on' }, { variant: '(error)' }],
     ['the reason error', { 'feature_flag.result.reason': 'ERROR' }, { variant: '(error)' }],
     [
       'a user',
@@ -97,23 +93,14 @@ describe.each(encodings)('an OTLP request as %s', (encoding) => {
       { ...event, name },
       { name: 'exception', timeUnixNano: '1' },
     ]);
-    expect(decode(encoding, 'traces', sent)).toMatchObject({
-      ...nothing,
-      checks: [{ ...one, variant: 'on' }],
-    });
+    expect(decode(encoding, 'traces', sent)).toMatchObject({ ...nothing, checks: [{ ...one, variant: 'on' }] });
   });
 
   test('counts a span that is an evaluation, but no other span', () => {
     const { eventName: _, timeUnixNano, ...span } = evaluation({ 'feature_flag.result.variant': 'on' }, noon);
     const others = ['feature_flag', 'GET /'].map((name) => ({ ...span, name }));
-    const sent = spans([
-      { ...span, name: 'feature_flag.evaluation', startTimeUnixNano: timeUnixNano },
-      ...others,
-    ]);
-    expect(decode(encoding, 'traces', sent)).toMatchObject({
-      ...nothing,
-      checks: [{ ...one, variant: 'on' }],
-    });
+    const sent = spans([{ ...span, name: 'feature_flag.evaluation', startTimeUnixNano: timeUnixNano }, ...others]);
+    expect(decode(encoding, 'traces', sent)).toMatchObject({ ...nothing, checks: [{ ...one, variant: 'on' }] });
   });
 
   test('keeps the resources of a request apart, and merges equal ones', () => {
@@ -158,18 +145,12 @@ describe.each(encodings)('an OTLP request as %s', (encoding) => {
     const sent = metrics([sum(2, [point(2 ** 40, noon, noon - 60_000)])]);
     expect(decode(encoding, 'metrics', sent)).toMatchObject({
       ...{ rejected: 0, checks: [] },
-      totals: [
-        { resource: 0, feature: 'checkout', variant: 'on', value: 2 ** 40, at: noon, start: noon - 60_000 },
-      ],
+      totals: [{ resource: 0, feature: 'checkout', variant: 'on', value: 2 ** 40, at: noon, start: noon - 60_000 }],
     });
   });
 
   test('ignores the metrics that count evaluations a second time, and all others', () => {
-    const names = [
-      'feature_flag.evaluation_requests_total',
-      'feature_flag.evaluation_active_count',
-      'http.requests',
-    ];
+    const names = ['feature_flag.evaluation_requests_total', 'feature_flag.evaluation_active_count', 'http.requests'];
     const sent = metrics(names.map((name) => sum(1, [point(2, noon)], name)));
     expect(decode(encoding, 'metrics', sent)).toEqual({ ...nothing, resources: [], checks: [] });
   });
@@ -238,12 +219,7 @@ describe.each(encodings)('an OTLP request as %s', (encoding) => {
     const found = () => read(encoding, 'logs', cut);
     // A text of JSON has one encoding, so nothing in it can be trusted.
     if (encoding === 'json') expect(found).toThrow('Send UTF-8');
-    else
-      expect(found()).toMatchObject({
-        rejected: 1,
-        notes: ['name_dropped'],
-        checks: [{ ...one, variant: 'on' }],
-      });
+    else expect(found()).toMatchObject({ rejected: 1, notes: ['name_dropped'], checks: [{ ...one, variant: 'on' }] });
   });
 
   test('ignores unknown fields', () => {

@@ -6,17 +6,7 @@ import { endOf, openRawGrpc } from '../../support/raw-grpc.ts';
 import { readRetryInfo } from '../../support/retry-info.ts';
 import type { LocalService } from '../../support/service.ts';
 import { notes, openShop, type Shop } from '../repeated-reports.ts';
-import {
-  decodeAnswer,
-  encodeAs,
-  evaluation,
-  logs,
-  metrics,
-  point,
-  resource,
-  sum,
-  traces,
-} from './messages.ts';
+import { decodeAnswer, encodeAs, evaluation, logs, metrics, point, resource, sum, traces } from './messages.ts';
 import { now, on, send, shareService, variants } from './send.ts';
 
 const inShop = shareService();
@@ -43,9 +33,7 @@ async function exportTo(
   const client = openClient(grpc, gzip && { 'grpc.default_compression_algorithm': 2 });
   const message = Buffer.from(encodeAs('protobuf', signal, request));
   try {
-    return await call(client, paths[signal], message, {
-      metadata: { authorization: `Bearer ${key}`, ...metadata },
-    });
+    return await call(client, paths[signal], message, { metadata: { authorization: `Bearer ${key}`, ...metadata } });
   } finally {
     client.close();
   }
@@ -77,14 +65,7 @@ describe('an export request over gRPC', () => {
       const { entries } = await readLedger(service.http, shop.access, shop.application);
       const sender = { userAgent: expect.stringContaining('grpc-node-js'), instance: 'checkout-api' };
       expect(entries).toMatchObject([
-        {
-          route: 'otlp',
-          transport: 'grpc',
-          environment: 'Production',
-          outcome: 'accepted',
-          count: 3,
-          sender,
-        },
+        { route: 'otlp', transport: 'grpc', environment: 'Production', outcome: 'accepted', count: 3, sender },
       ]);
       const path = `/api/v2/applications/${shop.application}/features/checkout/senders`;
       expect(await manage(service.http, shop.access, 'GET', path, 200)).toMatchObject({
@@ -96,9 +77,7 @@ describe('an export request over gRPC', () => {
     inShop(async (service, shop) => {
       expect((await send(service, shop, 'logs', requests.logs)).status).toBe(200);
       for (const gzip of [undefined, true] as const)
-        expect(await exportTo(service, shop.key, 'logs', requests.logs, gzip && { gzip })).toMatchObject({
-          code: 0,
-        });
+        expect(await exportTo(service, shop.key, 'logs', requests.logs, gzip && { gzip })).toMatchObject({ code: 0 });
       expect(await variants(service, shop)).toEqual({ on: 1 });
       await expect.poll(() => notes(service, shop)).toEqual({ repeated: 2 });
     }));
@@ -151,9 +130,7 @@ describe('an export request over gRPC', () => {
       const elsewhere = resource({ 'deployment.environment.name': 'Nowhere' });
       const unknown = await exportTo(service, shop.key, 'logs', logs([evaluation(on, now)], elsewhere));
       expect([unknown.code, unknown.trailers.get('flagmeter-code')]).toEqual([5, ['unknown_environment']]);
-      await expect
-        .poll(() => refusals(service, shop))
-        .toEqual({ invalid_protobuf: 2, unknown_environment: 1 });
+      await expect.poll(() => refusals(service, shop)).toEqual({ invalid_protobuf: 2, unknown_environment: 1 });
     }));
 
   test('larger than a turn of the event loop is counted whole', () =>

@@ -13,9 +13,7 @@ import {
 
 /** OTLP messages as JSON, and as protobuf by the official field numbers. */
 
-const { root } = protobuf.parse(readFileSync(new URL('otlp.proto', import.meta.url), 'utf8'), {
-  keepCase: false,
-});
+const { root } = protobuf.parse(readFileSync(new URL('otlp.proto', import.meta.url), 'utf8'), { keepCase: false });
 const typeOf = { logs: 'Logs', metrics: 'Metrics', traces: 'Traces' } as const;
 
 export function encodeAs(encoding: Encoding, signal: Signal, request: object): Uint8Array<ArrayBuffer> {
@@ -65,13 +63,10 @@ export const spans = (all: readonly object[], of: object = resource()) => ({
   resourceSpans: [{ resource: of, scopeSpans: [{ scope: { name: 'http' }, spans: all }] }],
 });
 
-export const traces = (events: readonly object[], of: object = resource()) =>
-  spans([{ name: 'GET /', events }], of);
+export const traces = (events: readonly object[], of: object = resource()) => spans([{ name: 'GET /', events }], of);
 
 export const metrics = (all: readonly object[], of: object = resource()) => ({
-  resourceMetrics: [
-    { resource: of, scopeMetrics: [{ scope: { name: 'js.openfeature.dev' }, metrics: all }] },
-  ],
+  resourceMetrics: [{ resource: of, scopeMetrics: [{ scope: { name: 'js.openfeature.dev' }, metrics: all }] }],
 });
 
 export const successTotal = 'feature_flag.evaluation_success_total';
@@ -83,12 +78,7 @@ export const sum = (aggregationTemporality: number, dataPoints: readonly object[
 });
 
 /** A point. Times are Unix ms. */
-export const point = (
-  value: number,
-  at: number,
-  start = 0,
-  values: Readonly<Record<string, Value>> = {},
-) => ({
+export const point = (value: number, at: number, start = 0, values: Readonly<Record<string, Value>> = {}) => ({
   startTimeUnixNano: `${start}000000`,
   timeUnixNano: `${at}000000`,
   ...(Number.isInteger(value) ? { asInt: String(value) } : { asDouble: value }),

@@ -142,10 +142,7 @@ describe('the environment of a resource', () => {
   test('rejects only its own records if it is unknown', () =>
     inShop(async (service, shop) => {
       const unknown = resource({ 'deployment.environment.name': 'Moon' });
-      const [good, bad] = [
-        logs([evaluation(on, now)]),
-        logs([evaluation(on, now), evaluation(on, now)], unknown),
-      ];
+      const [good, bad] = [logs([evaluation(on, now)]), logs([evaluation(on, now), evaluation(on, now)], unknown)];
       const both = { resourceLogs: [...bad.resourceLogs, ...good.resourceLogs] };
       const answer = await send(service, shop, 'logs', both);
       expect(answer.status).toBe(200);
@@ -173,13 +170,8 @@ describe('the environment of a resource', () => {
 test('users count only if the application accepts identities of clients', () =>
   inShop(async (service) => {
     const users = async (acceptClientIdentities: boolean) => {
-      const shop = await openShop(service, {
-        name: `users ${acceptClientIdentities}`,
-        acceptClientIdentities,
-      });
-      const events = ['ann', 'bob', 'ann'].map((user) =>
-        evaluation({ ...on, 'feature_flag.context.id': user }, now),
-      );
+      const shop = await openShop(service, { name: `users ${acceptClientIdentities}`, acceptClientIdentities });
+      const events = ['ann', 'bob', 'ann'].map((user) => evaluation({ ...on, 'feature_flag.context.id': user }, now));
       await send(service, shop, 'logs', logs(events));
       const report = await usage(service.http, shop.access, shop.application, {
         environment: 'Production',

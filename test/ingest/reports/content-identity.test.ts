@@ -11,15 +11,13 @@ function senderOf(application: number, key: number, environment: number): Messag
 }
 
 const sender = senderOf(7, 5, 2);
-const hex = (identity: MessageIdentity) =>
-  identity.map((word) => word.toString(16).padStart(8, '0')).join('-');
+const hex = (identity: MessageIdentity) => identity.map((word) => word.toString(16).padStart(8, '0')).join('-');
 const usage = (json: string, by = sender) => hex(identityOfReport(by, decodeUsage(json)));
 const metrics = (json: string, by = sender) => hex(identityOfReport(by, decodeMetrics(json)));
 
 const head = '"appKey":"k","environment":"e","time":"2026-01-31T12:00:00.125Z"';
 const started = '"processStartTime":"2026-01-01T00:00:00Z"';
-const stat =
-  '{"feature":"a","variantStats":{"on":{"checkCount":1},"off":{"usedCount":2}},"uniqueUserHashes":[1,2]}';
+const stat = '{"feature":"a","variantStats":{"on":{"checkCount":1},"off":{"usedCount":2}},"uniqueUserHashes":[1,2]}';
 const full = `{${head},"instanceName":"i","processStartTime":"2026-01-01T00:00:00Z","stats":[${stat},{"feature":"b"}],"uniqueUserHashes":[3,4]}`;
 
 describe('of a usage report', () => {
@@ -34,10 +32,7 @@ describe('of a usage report', () => {
   });
 
   test.each([
-    [
-      'other spellings of the times',
-      full.replaceAll('00:00Z', '00:00.000+00:00').replace('.125Z', '.125000+00:00'),
-    ],
+    ['other spellings of the times', full.replaceAll('00:00Z', '00:00.000+00:00').replace('.125Z', '.125000+00:00')],
     [
       'another order of fields',
       `{"uniqueUserHashes":[4,3],"stats":[{"feature":"b"},{"uniqueUserHashes":[2,1],"variantStats":{"off":{"usedCount":2},"on":{"checkCount":1}},"feature":"a"}],"processStartTime":"2026-01-01T00:00:00Z","instanceName":"i",${head}}`,

@@ -27,12 +27,7 @@ test('decompresses and decodes a report in another thread, and returns its lengt
   const text = json(5_000);
   const body = new SentBody(gzipSync(text), gzip, limit);
   const report = await pool.decode(body, 'usageJson', (bytes) => lengths.push(bytes));
-  expect(report).toMatchObject({
-    kind: 'usage',
-    appKey: 'key',
-    statCount: 5_000,
-    work: 10_000,
-  });
+  expect(report).toMatchObject({ kind: 'usage', appKey: 'key', statCount: 5_000, work: 10_000 });
   expect(report.entries).toHaveLength(5_000 * 5);
   expect(lengths).toEqual([text.length]);
 });
@@ -45,16 +40,13 @@ test.each([
   const { pool } = open();
   const body = new SentBody(bytes, bytes[0] === 0x1f ? gzip : [], limit);
   const lengths: number[] = [];
-  await expect(pool.decode(body, 'usageJson', (length) => lengths.push(length))).rejects.toMatchObject({
-    code,
-  });
+  await expect(pool.decode(body, 'usageJson', (length) => lengths.push(length))).rejects.toMatchObject({ code });
   expect(lengths).toHaveLength(1);
 });
 
 test('refuses a report whose thread stops, logs the failure, and starts another thread', async () => {
   const { pool, lines } = open(fileURLToPath(new URL('../../support/ending-decoder.mjs', import.meta.url)));
-  const decode = (bytes: number) =>
-    pool.decode(new SentBody(Buffer.from('{}'), [], bytes), 'usageJson', () => {});
+  const decode = (bytes: number) => pool.decode(new SentBody(Buffer.from('{}'), [], bytes), 'usageJson', () => {});
   await expect(decode(0)).rejects.toMatchObject({ code: 'backpressure', retryAfter: 5 });
   expect(lines.join('')).toContain('decoding a large report failed');
   expect(await decode(7)).toMatchObject({ work: 7 });

@@ -5,8 +5,7 @@ const head = '"appKey":"k","environment":"e","time":"2026-01-31T12:00:00Z"';
 const tooLarge = expect.objectContaining({ code: 'body_too_large' });
 
 /** A message with a repeated bytes field. */
-const repeated = (count: number, ...field: readonly number[]) =>
-  Buffer.concat(Array(count).fill(Buffer.from(field)));
+const repeated = (count: number, ...field: readonly number[]) => Buffer.concat(Array(count).fill(Buffer.from(field)));
 
 test.each([
   ['usageJson', 'empty entries', `{${head},"stats":[${'{},'.repeat(200_000)}{}]}`],
@@ -28,17 +27,12 @@ test.each([
     'a bracket in every string',
     `{${head},"stats":[{"feature":"${'{['.repeat(100)}"${`,"x${'{'.repeat(2000)}":"\\"${'['.repeat(2000)}"`.repeat(100)}}]}`,
   ],
-  [
-    '100 000 hashes of a user',
-    `{${head},"stats":[{"feature":"f","uniqueUserHashes":[${'1,'.repeat(100_000)}1]}]}`,
-  ],
+  ['100 000 hashes of a user', `{${head},"stats":[{"feature":"f","uniqueUserHashes":[${'1,'.repeat(100_000)}1]}]}`],
 ])('a report is read with %s', (_, json) => {
   expect(reportDecoders.usageJson(Buffer.from(json))).toMatchObject({ statCount: 1 });
 });
 
 test('reads all entries of minimum size', () => {
   const stats = Array.from({ length: 50_000 }, (_, n) => `{"feature":${n}}`);
-  expect(reportDecoders.usageJson(Buffer.from(`{${head},"stats":[${stats}]}`))).toMatchObject({
-    statCount: 50_000,
-  });
+  expect(reportDecoders.usageJson(Buffer.from(`{${head},"stats":[${stats}]}`))).toMatchObject({ statCount: 50_000 });
 });

@@ -116,12 +116,8 @@ describe.each(kinds)('a report by $operation.service', ({ operation, route, mess
 
   test('that is refused by its transport is attributed to its sender', () => {
     const reports = new RecordingReports();
-    operation
-      .open(reports, transport)
-      .refused({ body: message.subarray(0, 30) }, new ApiError('backpressure', 'no'));
-    expect(reports.told).toMatchObject([
-      { code: 'backpressure', route, sender, claimed: { appKey: 'a-key' } },
-    ]);
+    operation.open(reports, transport).refused({ body: message.subarray(0, 30) }, new ApiError('backpressure', 'no'));
+    expect(reports.told).toMatchObject([{ code: 'backpressure', route, sender, claimed: { appKey: 'a-key' } }]);
   });
 
   test('that is truncated anywhere is attributed to its sender if it names one', async () => {

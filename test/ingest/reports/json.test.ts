@@ -34,15 +34,12 @@ test.each([
 });
 
 test('an environment may be a number', () => {
-  const report = decodeUsage(
-    '{"appKey":"key","environment":12,"time":"2026-01-31T12:00:00+0000","stats":[]}',
-  );
+  const report = decodeUsage('{"appKey":"key","environment":12,"time":"2026-01-31T12:00:00+0000","stats":[]}');
   expect(report).toMatchObject({ environment: '12', time: Date.UTC(2026, 0, 31, 12) });
 });
 
 test('hashes keep all their digits in every field', () => {
-  const report =
-    decodeUsage(`{${head},"uniqueUserHashes":[18446744073709551616,-9007199254740993,5,"007",7],"stats":[
+  const report = decodeUsage(`{${head},"uniqueUserHashes":[18446744073709551616,-9007199254740993,5,"007",7],"stats":[
     {"feature":"a"},
     {"feature":"b","uniqueUserHashes":[9007199254740993,1],"uniqueViewedUserHashes":[9007199254740992,1]}]}`);
   expect(report.environmentHashes).toEqual(['18446744073709551616', '-9007199254740993', '5', '7']);
@@ -60,16 +57,13 @@ test('hashes are exact integers of any size', () => {
 
 test('a large hash does not change the types of other values', () => {
   const large = '"uniqueUserHashes":[123456789012345678901]';
-  const report = decodeUsage(
-    `{${head},${large},"stats":[{"feature":"12345678901234567890","enabledCount":1}]}`,
-  );
+  const report = decodeUsage(`{${head},${large},"stats":[{"feature":"12345678901234567890","enabledCount":1}]}`);
   expect(report.variants).toMatchObject([{ feature: '12345678901234567890', variant: 'enabled', checks: 1 }]);
   expect(() => decodeUsage(`{${head},${large},"stats":12345678901234567890}`)).toThrow(/stats/);
 });
 
 test('an observation has its own time, any other value that of the report', () => {
-  const report =
-    decodeMetrics(`{${head},"stats":[{"metric":"a","value":1}],"counters":[{"metric":"b","value":2}],
+  const report = decodeMetrics(`{${head},"stats":[{"metric":"a","value":1}],"counters":[{"metric":"b","value":2}],
     "observations":[{"metric":"c","value":3,"time":"2026-01-31T11:59:00Z"},{"metric":"d","value":4}]}`);
   expect(report.statCount).toBe(1);
   expect(report.values.map((value) => [value.metric, value.value, value.time])).toEqual([
@@ -84,14 +78,10 @@ test('an entry without a value is noted, even if the rest counts', () => {
   const notes = (entries: string) => [...decodeMetrics(`{${head},${entries}}`).notes.keys()];
   expect(notes('"stats":[{"metric":"a","value":0},{"metric":"b","enabledCount":0}]')).toEqual([]);
   expect(notes('"stats":[{"metric":"a","value":1},{"metric":"b"}]')).toEqual(['value_missing']);
-  expect(notes('"observations":[{"metric":"a","feature":"f","variantValues":[]}]')).toEqual([
-    'value_missing',
-  ]);
+  expect(notes('"observations":[{"metric":"a","feature":"f","variantValues":[]}]')).toEqual(['value_missing']);
 });
 
 test('refuses a report without any list, whose name may be misspelt', () => {
   expect(() => decodeUsage(`{${head},"stat":[]}`)).toThrow(/stats/);
-  expect(() => decodeMetrics(`{${head},"counter":[]}`)).toThrow(
-    'at least one of stats, counters, observations',
-  );
+  expect(() => decodeMetrics(`{${head},"counter":[]}`)).toThrow('at least one of stats, counters, observations');
 });

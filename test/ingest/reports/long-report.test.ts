@@ -5,12 +5,7 @@ import { identityOfReport } from '../../../src/ingest/formats/reports/content-id
 import { condense } from '../../../src/ingest/formats/reports/formats.ts';
 import { openReportKinds, type ReportDeps } from '../../../src/ingest/formats/reports/kinds.ts';
 import { LongReport } from '../../../src/ingest/formats/reports/long-report.ts';
-import type {
-  MetricsReport,
-  Report,
-  ReportHead,
-  UsageReport,
-} from '../../../src/ingest/formats/reports/report.ts';
+import type { MetricsReport, Report, ReportHead, UsageReport } from '../../../src/ingest/formats/reports/report.ts';
 import { Senders } from '../../../src/ingest/senders.ts';
 import { Batch } from '../../../src/storage/commit/batch.ts';
 import { eachCount, eachMeasurement, eachUser } from '../../../src/storage/commit/records.ts';
@@ -98,9 +93,7 @@ const hashes = fc.array(fc.integer().map(String), { minLength: 1, maxLength: 5 }
 
 const usageReport: fc.Arbitrary<UsageReport> = fc
   .record({
-    variants: fc.array(
-      fc.record({ feature: name, variant: name, checks: count, used: count, viewed: count }),
-    ),
+    variants: fc.array(fc.record({ feature: name, variant: name, checks: count, used: count, viewed: count })),
     users: fc.array(fc.record({ feature: name, hashes })),
     environmentHashes: hashes,
     statCount: fc.nat(100),
@@ -131,18 +124,15 @@ const metricsReport: fc.Arbitrary<MetricsReport> = fc
 test.each([
   ['usage', usageReport],
   ['metrics', metricsReport],
-] as const)(
-  'a long report of %s counts the same as a short one with equal content',
-  async (kind, reports) => {
-    await fc.assert(
-      fc.asyncProperty(reports as fc.Arbitrary<Report>, async (report) => {
-        const { short, long } = await countBoth(report, kind);
-        expect(long.counted()).toEqual(short.counted());
-        expect(long.notes).toEqual(short.notes);
-      }),
-    );
-  },
-);
+] as const)('a long report of %s counts the same as a short one with equal content', async (kind, reports) => {
+  await fc.assert(
+    fc.asyncProperty(reports as fc.Arbitrary<Report>, async (report) => {
+      const { short, long } = await countBoth(report, kind);
+      expect(long.counted()).toEqual(short.counted());
+      expect(long.notes).toEqual(short.notes);
+    }),
+  );
+});
 
 test.each([
   ['usage', usageReport],

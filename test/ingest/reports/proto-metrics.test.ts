@@ -15,15 +15,12 @@ describe('a metrics message', () => {
     ['a counter', 5, [1, 2, 4], [7]],
     ['an observation', 6, [5], [5]],
     ['an observation', 6, [1, 2, 4], [1, 2, 4]],
-  ])(
-    'has of %s in field %i without a feature, of %j for its variants, the values %j',
-    (_, list, sent, values) => {
-      const shift = list === 6 ? 1 : 0;
-      const report = metricOf(list, bytesField(1 + shift, 'sales'), ...variantValues(7 + shift, ...sent));
-      expect(report.values.map(({ value }) => value)).toEqual(values);
-      expect(report.notes.size).toBe(0);
-    },
-  );
+  ])('has of %s in field %i without a feature, of %j for its variants, the values %j', (_, list, sent, values) => {
+    const shift = list === 6 ? 1 : 0;
+    const report = metricOf(list, bytesField(1 + shift, 'sales'), ...variantValues(7 + shift, ...sent));
+    expect(report.values.map(({ value }) => value)).toEqual(values);
+    expect(report.notes.size).toBe(0);
+  });
 
   it('has no value for a stat without one, and notes that; an observation without one is zero', () => {
     expect(metricOf(4, bytesField(1, 'sales'))).toMatchObject({

@@ -33,10 +33,7 @@ const stat = fc.record(
     uniqueUserHashes: hashes,
     uniqueViewedUserHashes: hashes,
     variantStats: named(
-      fc.record(
-        { checkCount: count, requestCount: count, usedCount: count, viewedCount: count },
-        { requiredKeys: [] },
-      ),
+      fc.record({ checkCount: count, requestCount: count, usedCount: count, viewedCount: count }, { requiredKeys: [] }),
     ),
   },
   { requiredKeys: ['feature'] },
@@ -71,9 +68,7 @@ const metrics = fc.record(
     instanceName: name,
     stats: counters,
     counters,
-    observations: fc.array(fc.record({ ...metric, time }, { requiredKeys: ['metric', 'value'] }), {
-      maxLength: 3,
-    }),
+    observations: fc.array(fc.record({ ...metric, time }, { requiredKeys: ['metric', 'value'] }), { maxLength: 3 }),
   },
   { requiredKeys: ['appKey', 'environment', 'time', 'stats'] },
 );
@@ -110,11 +105,7 @@ describe('a report in protobuf', () => {
   });
 
   it.each([
-    [
-      'usage',
-      decodeUsageReport(encode('Usage.FeatureStat', usageReport)),
-      decodeUsage(JSON.stringify(usageReport)),
-    ],
+    ['usage', decodeUsageReport(encode('Usage.FeatureStat', usageReport)), decodeUsage(JSON.stringify(usageReport))],
     [
       'metrics',
       decodeMetricsReport(encode('Metrics.MetricStat', metricsReport)),
@@ -182,19 +173,11 @@ describe.each(kinds)('a $kind message', ({ kind, message, sample, decode }) => {
   });
 
   it.each([
-    [
-      'a string that is not UTF-8',
-      Buffer.concat([headFields, bytes(0x0a, 0x02, 0xc3, 0x28)]),
-      'invalid_encoding',
-    ],
+    ['a string that is not UTF-8', Buffer.concat([headFields, bytes(0x0a, 0x02, 0xc3, 0x28)]), 'invalid_encoding'],
     ['an empty body', bytes(), 'invalid_time'],
     ['no key', joinFields(bytesField(2, 'Production'), bytesField(3, '')), 'invalid_body'],
     ['no environment', joinFields(bytesField(1, 'a-key'), bytesField(3, '')), 'invalid_name'],
-    [
-      'a time after the year 9999',
-      Buffer.concat([headFields, timeField(253_402_300_800, 0)]),
-      'invalid_time',
-    ],
+    ['a time after the year 9999', Buffer.concat([headFields, timeField(253_402_300_800, 0)]), 'invalid_time'],
     ['a second of 1e9 nanoseconds', Buffer.concat([headFields, timeField(0, 1_000_000_000)]), 'invalid_time'],
   ])('is refused with %s', (_, whole, code) => {
     expect(codeOf(() => decode(whole))).toBe(code);
@@ -221,9 +204,7 @@ describe.each(kinds)('a $kind message', ({ kind, message, sample, decode }) => {
 
 describe('a usage message', () => {
   const withStat = (...fields: Uint8Array[]) =>
-    decodeUsageReport(
-      joinFields(headFields, bytesField(4, joinFields(bytesField(1, 'checkout'), ...fields))),
-    );
+    decodeUsageReport(joinFields(headFields, bytesField(4, joinFields(bytesField(1, 'checkout'), ...fields))));
   const minusOne = bytes(...Array<number>(9).fill(0xff), 0x01);
 
   it('may use names of object properties; the later of two equal ones counts', () => {

@@ -30,13 +30,7 @@ beforeAll(async () => {
 });
 
 const read = (path: string) =>
-  manage(
-    service.http,
-    access,
-    'GET',
-    `/api/v2/applications/${id}/${path}?environment=Production&step=hour`,
-    200,
-  );
+  manage(service.http, access, 'GET', `/api/v2/applications/${id}/${path}?environment=Production&step=hour`, 200);
 
 const kinds = [
   { path: '/api/usage/stats', bad: badUsage },
@@ -62,16 +56,9 @@ describe.each(kinds)('POST $path', ({ path, bad }) => {
 
   test('is not for browsers', async () => {
     const origin = 'https://app.example.com';
-    const preflight = await fetch(`http://${service.http}${path}`, {
-      method: 'OPTIONS',
-      headers: { origin },
-    });
+    const preflight = await fetch(`http://${service.http}${path}`, { method: 'OPTIONS', headers: { origin } });
     expect(preflight.status).toBe(405);
-    const post = await fetch(`http://${service.http}${path}`, {
-      method: 'POST',
-      headers: { origin },
-      body: '',
-    });
+    const post = await fetch(`http://${service.http}${path}`, { method: 'POST', headers: { origin }, body: '' });
     for (const { headers } of [preflight, post]) {
       expect([...headers.keys()].filter((name) => name.startsWith('access-control-'))).toEqual([]);
     }
@@ -81,10 +68,7 @@ describe.each(kinds)('POST $path', ({ path, bad }) => {
 describe('usage reports', () => {
   test.each(goodUsage)('are accepted: $name', async (report) => {
     const answer = await sendPacket(`http://${service.http}/api/usage/stats`, report, fills);
-    expect(answer).toMatchObject({
-      status: 200,
-      text: JSON.stringify({ featureCount: report.featureCount }),
-    });
+    expect(answer).toMatchObject({ status: 200, text: JSON.stringify({ featureCount: report.featureCount }) });
     expect(answer.headers['content-type']).toBe('application/json');
   });
 
@@ -98,15 +82,10 @@ describe('usage reports', () => {
       );
     }
     const { features } = (await read('usage')) as {
-      features: {
-        feature: string;
-        variants: { variant: string; checks: number; used: number; viewed: number }[];
-      }[];
+      features: { feature: string; variants: { variant: string; checks: number; used: number; viewed: number }[] }[];
     };
     const counted = features.flatMap(({ feature, variants }) =>
-      variants.map(
-        ({ variant, checks, used, viewed }) => [`${feature}/${variant}`, [checks, used, viewed]] as const,
-      ),
+      variants.map(({ variant, checks, used, viewed }) => [`${feature}/${variant}`, [checks, used, viewed]] as const),
     );
     expect(new Map<string, readonly number[]>(counted)).toEqual(expected);
   });
@@ -159,17 +138,9 @@ describe('the answer names the first entry that is left out', () => {
       '"stats":[{"feature":"part","variantStats":{"on":{"checkCount":3000000000}}}]',
       'value_dropped; stats[0].variantStats.on.checkCount',
     ],
-    [
-      '/api/usage/stats',
-      '"stats":[{"feature":"a\\nb","enabledCount":1}]',
-      'name_dropped; stats["a\\nb"].enabled',
-    ],
+    ['/api/usage/stats', '"stats":[{"feature":"a\\nb","enabledCount":1}]', 'name_dropped; stats["a\\nb"].enabled'],
     ['/api/usage/stats', '"stats":[]', undefined],
-    [
-      '/api/metrics',
-      '"stats":[{"metric":"caf\\u00e9\\ud800","value":1}]',
-      'name_dropped; ["caf\\u00e9\\ud800"]',
-    ],
+    ['/api/metrics', '"stats":[{"metric":"caf\\u00e9\\ud800","value":1}]', 'name_dropped; ["caf\\u00e9\\ud800"]'],
     ['/api/metrics', '"stats":[{"metric":"part"}]', 'value_missing; part'],
   ])('of %s with %s', async (path, fields, noted) => {
     const head = '"appKey":"{{backendKey}}","environment":"{{environment}}","time":"{{time}}"';

@@ -12,12 +12,7 @@ test('a feature first reported by its users was first seen in the minute of the 
   for (const time of [first, last]) {
     const stats = [{ feature: 'checkout', uniqueUserHashes: [1, 2] }];
     expect(
-      await postJson(`http://${service.http}/api/usage/stats`, {
-        appKey: key,
-        environment: 'Production',
-        time,
-        stats,
-      }),
+      await postJson(`http://${service.http}/api/usage/stats`, { appKey: key, environment: 'Production', time, stats }),
     ).toBe(200);
   }
   const path = `/api/v2/applications/${id}/features/checkout`;

@@ -15,12 +15,7 @@ const service = opened(startLocal);
 async function createShop(http: string, access: string, fields: Record<string, unknown> = {}) {
   const id = await createApplication(http, access, { name: 'shop', ...fields });
   const keyOf = async (type: 'Frontend' | 'Mobile' | 'Backend') => createKey(http, access, id, type);
-  return {
-    id,
-    frontend: await keyOf('Frontend'),
-    mobile: await keyOf('Mobile'),
-    backend: await keyOf('Backend'),
-  };
+  return { id, frontend: await keyOf('Frontend'), mobile: await keyOf('Mobile'), backend: await keyOf('Backend') };
 }
 
 interface Sent {
@@ -44,11 +39,7 @@ describe('CORS', () => {
   beforeAll(async () => {
     const access = await token(service.http, service.credentials);
     open = await createShop(service.http, access);
-    closed = await createShop(service.http, access, {
-      allowedOrigins: ['https://app.example.com'],
-      rate: 1,
-      burst: 1,
-    });
+    closed = await createShop(service.http, access, { allowedOrigins: ['https://app.example.com'], rate: 1, burst: 1 });
   });
 
   test('a preflight from any origin gets the allowed methods and headers', async () => {
@@ -71,13 +62,7 @@ describe('CORS', () => {
   const other = 'https://evil.example.com';
   const cases = [
     { what: '202', origin: allowed, readable: true, status: 202, sent: () => ({ k: open.frontend.key }) },
-    {
-      what: '400',
-      origin: other,
-      readable: true,
-      status: 400,
-      sent: () => ({ k: closed.frontend.key, body: '{' }),
-    },
+    { what: '400', origin: other, readable: true, status: 400, sent: () => ({ k: closed.frontend.key, body: '{' }) },
     { what: '404 of a key', origin: other, readable: true, status: 404, sent: () => ({ k: 'nobody' }) },
     {
       what: '404 of an environment, from an allowed origin',
@@ -94,26 +79,17 @@ describe('CORS', () => {
       sent: () => ({ k: closed.frontend.key, e: 'Nowhere' }),
     },
     { what: '403', origin: other, readable: false, status: 403, sent: () => ({ k: closed.frontend.key }) },
-    {
-      what: '413',
-      origin: other,
-      readable: true,
-      status: 413,
-      sent: () => ({ k: '', body: ' '.repeat(70_000) }),
-    },
+    { what: '413', origin: other, readable: true, status: 413, sent: () => ({ k: '', body: ' '.repeat(70_000) }) },
   ];
 
-  test.each(cases)(
-    'a page of $origin may read $what: $readable',
-    async ({ origin, readable, status, sent }) => {
-      const answer = await send(service.http, { ...sent(), headers: { origin } });
-      expect(answer.status).toBe(status);
-      expect(answer.headers.get('access-control-allow-origin')).toBe(readable ? origin : null);
-      if (readable) expect(answer.headers.get('vary')).toBe('Origin');
-      expect(answer.headers.has('access-control-expose-headers')).toBe(false);
-      expect(answer.headers.has('access-control-allow-credentials')).toBe(false);
-    },
-  );
+  test.each(cases)('a page of $origin may read $what: $readable', async ({ origin, readable, status, sent }) => {
+    const answer = await send(service.http, { ...sent(), headers: { origin } });
+    expect(answer.status).toBe(status);
+    expect(answer.headers.get('access-control-allow-origin')).toBe(readable ? origin : null);
+    if (readable) expect(answer.headers.get('vary')).toBe('Origin');
+    expect(answer.headers.has('access-control-expose-headers')).toBe(false);
+    expect(answer.headers.has('access-control-allow-credentials')).toBe(false);
+  });
 
   test('a packet with several origins is refused, and the answer does not repeat them', async () => {
     const headers = { origin: `${allowed}, ${other}` };
@@ -147,8 +123,7 @@ describe('admission', () => {
     const { mobile } = await createShop(service.http, access);
     const statuses = async (count: number) => {
       const answers: number[] = [];
-      for (let sent = 0; sent < count; sent += 1)
-        answers.push((await send(service.http, { k: mobile.key })).status);
+      for (let sent = 0; sent < count; sent += 1) answers.push((await send(service.http, { k: mobile.key })).status);
       return answers;
     };
     expect(await statuses(5)).toEqual([202, 202, 202, 429, 429]);

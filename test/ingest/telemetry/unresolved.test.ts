@@ -64,23 +64,14 @@ test.each<[string, boolean, Partial<Packet>, boolean]>([
   await store.lmdb.close();
 });
 
-test.each([1, 2, 3])(
-  'an instance id is not dropped if its mint arrives before lookup %i',
-  async (mintedBefore) => {
-    const { store, instances } = openInstances(true, mintedBefore);
-    const packet = { k: 'key', e: 'Production', i: instanceId };
-    const { person, unresolved, instanceDropped } = attribute(
-      instances,
-      packet,
-      application,
-      environment,
-      now,
-    );
-    expect(instanceDropped).toBe(false);
-    expect(person === undefined).not.toBe(unresolved === undefined);
-    await store.lmdb.close();
-  },
-);
+test.each([1, 2, 3])('an instance id is not dropped if its mint arrives before lookup %i', async (mintedBefore) => {
+  const { store, instances } = openInstances(true, mintedBefore);
+  const packet = { k: 'key', e: 'Production', i: instanceId };
+  const { person, unresolved, instanceDropped } = attribute(instances, packet, application, environment, now);
+  expect(instanceDropped).toBe(false);
+  expect(person === undefined).not.toBe(unresolved === undefined);
+  await store.lmdb.close();
+});
 
 test('a known but expired instance id is dropped', async () => {
   const { store, instances } = openInstances(true);

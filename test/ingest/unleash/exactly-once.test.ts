@@ -37,16 +37,13 @@ async function notes(service: LocalService, shop: Shop): Promise<Record<string, 
   return Object.fromEntries(noted.map(({ code, count }) => [code, count]));
 }
 
-const yes = (count: number, more: object = {}) => ({
-  checkout: { yes: count, no: 0, variants: {}, ...more },
-});
+const yes = (count: number, more: object = {}) => ({ checkout: { yes: count, no: 0, variants: {}, ...more } });
 
 const early = { connectionId: undefined, platformName: undefined, platformVersion: undefined };
 const variants = (blue: number) => ({ variants: { blue } });
 
 /** The same bucket several times. */
-const times = (count: number, sent: (process: number) => Sent) =>
-  Array.from({ length: count }, (_, n) => sent(n));
+const times = (count: number, sent: (process: number) => Sent) => Array.from({ length: count }, (_, n) => sent(n));
 
 test.each<[string, readonly Sent[], object, Record<string, number>]>([
   [
@@ -119,10 +116,7 @@ test.each<[string, readonly Sent[], object, Record<string, number>]>([
   [
     'a registration states SDK and interval',
     [
-      {
-        path: '/client/register',
-        more: { ...early, sdkVersion: 'unleash-client-node:5.6.1', interval: 10_000 },
-      },
+      { path: '/client/register', more: { ...early, sdkVersion: 'unleash-client-node:5.6.1', interval: 10_000 } },
       { toggles: yes(5), stop: 60, more: early },
       { toggles: yes(7), stop: 70, more: early },
     ],
@@ -132,10 +126,7 @@ test.each<[string, readonly Sent[], object, Record<string, number>]>([
   [
     'a registration of the SDK for Java lets its messages count in full',
     [
-      {
-        path: '/client/register',
-        more: { ...early, sdkVersion: 'unleash-client-java:8.0.0', interval: 60_000 },
-      },
+      { path: '/client/register', more: { ...early, sdkVersion: 'unleash-client-java:8.0.0', interval: 60_000 } },
       ...times(2, () => ({ toggles: yes(5), more: early, headers: earlyNode })),
     ],
     { checkout: { enabled: 10 } },
@@ -154,8 +145,7 @@ test('a batch that Edge repeats counts once', async () => {
     ...{ featureName: 'checkout', appName: 'billing', environment: 'production' },
     ...{ timestamp: secondsOf(0), yes, no: 0, variants: {} },
   });
-  const batch = (yes: number) =>
-    post(service, '/client/metrics/bulk', { applications: [], metrics: [entry(yes)] });
+  const batch = (yes: number) => post(service, '/client/metrics/bulk', { applications: [], metrics: [entry(yes)] });
   for (const yes of [12, 12, 3, 12]) expect((await batch(yes)).status).toBe(202);
   expect(await checks(service, shop)).toEqual({ checkout: { enabled: 15 } });
   await expect.poll(() => notes(service, shop)).toEqual({ repeated: 2 });
@@ -180,14 +170,10 @@ test('a bucket that a browser repeats counts once, and an equal one of another p
 
 test('impact metrics that Python repeats under another start count, and are noted', async () => {
   const shop = await openTestShop(service);
-  const metric = (value: number) => ({
-    impactMetrics: [{ name: 'sales', type: 'counter', samples: [{ value }] }],
-  });
+  const metric = (value: number) => ({ impactMetrics: [{ name: 'sales', type: 'counter', samples: [{ value }] }] });
   const headers = sdk('python');
   for (const value of [4, 7]) await send(service, { headers, more: metric(value) });
-  const query = new URLSearchParams({
-    ...{ environment: 'Production', step: 'day', from: at(-86_400), to: at(3600) },
-  });
+  const query = new URLSearchParams({ ...{ environment: 'Production', step: 'day', from: at(-86_400), to: at(3600) } });
   const path = `/api/v2/applications/${shop.application}/measurements?${query}`;
   const access = await token(service.http, service.credentials);
   await expect

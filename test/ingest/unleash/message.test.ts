@@ -51,18 +51,15 @@ describe('a flag of a bucket', () => {
     expect(checksOf(toggle)).toEqual(expected);
   });
 
-  test.each([-1, 0.5, 2_147_483_648, 1e300, '3', true, [1], {}])(
-    'drops the count %j and keeps the others',
-    (bad) => {
-      const toggles = { bad: { yes: bad, no: 2 }, good: { yes: 1 } };
-      const { usages, notes } = read({ bucket: { start, stop, toggles } });
-      expect(usages[0]!.checks).toEqual([
-        { feature: 'bad', variant: 'disabled', checks: 2, kind: rowKind.no + opensFlag },
-        { feature: 'good', variant: 'enabled', checks: 1, kind: rowKind.yes + opensFlag },
-      ]);
-      expect([...notes]).toEqual([['value_dropped', 'bucket.toggles.bad.yes']]);
-    },
-  );
+  test.each([-1, 0.5, 2_147_483_648, 1e300, '3', true, [1], {}])('drops the count %j and keeps the others', (bad) => {
+    const toggles = { bad: { yes: bad, no: 2 }, good: { yes: 1 } };
+    const { usages, notes } = read({ bucket: { start, stop, toggles } });
+    expect(usages[0]!.checks).toEqual([
+      { feature: 'bad', variant: 'disabled', checks: 2, kind: rowKind.no + opensFlag },
+      { feature: 'good', variant: 'enabled', checks: 1, kind: rowKind.yes + opensFlag },
+    ]);
+    expect([...notes]).toEqual([['value_dropped', 'bucket.toggles.bad.yes']]);
+  });
 });
 
 test.each<[string, object, number | undefined, readonly [code: string, path: string][]]>([
@@ -74,12 +71,7 @@ test.each<[string, object, number | undefined, readonly [code: string, path: str
     undefined,
     [['time_moved', 'bucket.stop']],
   ],
-  [
-    'its start if its stop is no time',
-    { start, stop: 'soon' },
-    Date.parse(start!),
-    [['value_dropped', 'bucket.stop']],
-  ],
+  ['its start if its stop is no time', { start, stop: 'soon' }, Date.parse(start!), [['value_dropped', 'bucket.stop']]],
   [
     'its stop in UTC if it lacks a zone',
     { start, stop: '2026-01-31T12:00:00' },
@@ -113,14 +105,7 @@ test('a message has the sender of its body, else that of its headers', () => {
   };
   const sdk = 'unleash-client-node 6.12.1';
   expect(withHeaders(read({ ...body, bucket: null }), headers)).toMatchObject({
-    ...{
-      appName: 'billing',
-      instance: 'i-1',
-      connection: 'c-1',
-      platform: 'node 22.1.0',
-      sdk,
-      start: undefined,
-    },
+    ...{ appName: 'billing', instance: 'i-1', connection: 'c-1', platform: 'node 22.1.0', sdk, start: undefined },
     usages: [],
   });
   expect(withHeaders(read({}, 'register'), headers)).toMatchObject({
@@ -158,13 +143,7 @@ test('impact metrics are counters and gauges; of a histogram, the count and the 
   const { counters, gauges, notes } = read({
     bucket: null,
     impactMetrics: [
-      metric(
-        'sales',
-        'counter',
-        { labels: { country: 'no' }, value: 2 },
-        { labels: {}, value: 'x' },
-        { value: 3 },
-      ),
+      metric('sales', 'counter', { labels: { country: 'no' }, value: 2 }, { labels: {}, value: 'x' }, { value: 3 }),
       metric('load', 'gauge', { value: 0.5 }),
       metric('latency', 'histogram', { count: 4, sum: 1.5, buckets: [{ le: '+Inf', count: 4 }] }),
     ],
@@ -211,10 +190,7 @@ test('any JSON object is read, and has only counts from 0 and finite values', ()
         fc.record({ start: fc.jsonValue(), stop: fc.jsonValue(), toggles: fc.jsonValue() }),
       ),
       metrics: fc.oneof(fc.jsonValue(), fc.array(fc.jsonValue())),
-      impactMetrics: fc.oneof(
-        fc.jsonValue(),
-        fc.array(fc.record({ name: fc.jsonValue(), samples: fc.jsonValue() })),
-      ),
+      impactMetrics: fc.oneof(fc.jsonValue(), fc.array(fc.record({ name: fc.jsonValue(), samples: fc.jsonValue() }))),
       appName: fc.jsonValue(),
     },
     { requiredKeys: [] },

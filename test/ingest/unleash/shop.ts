@@ -31,12 +31,7 @@ export async function openTestShop(service: LocalService): Promise<Shop> {
 export const adopt = (service: LocalService, { access, application }: Shop, body: object) =>
   manage(service.http, access, 'POST', `/api/v2/applications/${application}/keys/adopt`, 201, body);
 
-export async function post(
-  service: LocalService,
-  path: string,
-  body: unknown,
-  headers: Record<string, string> = {},
-) {
+export async function post(service: LocalService, path: string, body: unknown, headers: Record<string, string> = {}) {
   const answer = await fetch(`http://${service.http}/api${path}`, {
     method: 'POST',
     headers: { authorization: backend, 'content-type': 'application/json', ...headers },
@@ -64,12 +59,7 @@ export const message = (
 export async function checks(service: LocalService, { application }: Shop, environment = 'Production') {
   const access = await token(service.http, service.credentials);
   const [from, to] = [-86_400_000, 3_600_000].map((ms) => new Date(Date.now() + ms)) as [Date, Date];
-  const { features } = await usage(service.http, access, application, {
-    environment,
-    step: 'hour',
-    from,
-    to,
-  });
+  const { features } = await usage(service.http, access, application, { environment, step: 'hour', from, to });
   return Object.fromEntries(
     features.map(({ feature, variants }) => [
       feature,

@@ -34,17 +34,13 @@ describe('a bucket', () => {
     });
     const path = `/api/v2/applications/${shop.application}/features/checkout/senders`;
     const { items } = (await manage(service.http, shop.access, 'GET', path, 200)) as { items: object[] };
-    expect(items).toMatchObject([
-      { name: 'billing', version: 'unleash-client-node 6.12.1', route: 'unleash' },
-    ]);
+    expect(items).toMatchObject([{ name: 'billing', version: 'unleash-client-node 6.12.1', route: 'unleash' }]);
   });
 
   test('that is sent again with more counts only what was added, across a restart', async () => {
     const { service: first, shop } = await openUnleash();
     const start = at(-60);
-    const metric = (value: number) => ({
-      impactMetrics: [{ name: 'sales', type: 'counter', samples: [{ value }] }],
-    });
+    const metric = (value: number) => ({ impactMetrics: [{ name: 'sales', type: 'counter', samples: [{ value }] }] });
     const send = (to: LocalService, toggles: object, value: number, stop = at(-30)) => {
       const sent = message(toggles, metric(value));
       return post(to, '/client/metrics', { ...sent, bucket: { start, stop, toggles } }, sdk('node'));
@@ -54,12 +50,7 @@ describe('a bucket', () => {
     const again = await startLocal({ data: first.data, credentials: first.credentials });
     await send(again, { checkout: { yes: 8 }, search: { no: 1 } }, 3, at(0));
     expect(await checks(again, shop)).toEqual({ checkout: { enabled: 8 }, search: { disabled: 1 } });
-    const query = new URLSearchParams({
-      environment: 'Production',
-      step: 'day',
-      from: at(-86_400),
-      to: at(3600),
-    });
+    const query = new URLSearchParams({ environment: 'Production', step: 'day', from: at(-86_400), to: at(3600) });
     const path = `/api/v2/applications/${shop.application}/measurements?${query}`;
     const access = await token(again.http, again.credentials);
     const report = (await manage(again.http, access, 'GET', path, 200)) as { metrics: object[] };
@@ -86,10 +77,7 @@ describe('a bucket', () => {
     const ahead = new Date(Date.now() + 86_400_000).toISOString();
     const body = { ...message({}), bucket: { start: at(-60), stop: ahead, toggles } };
     const { status, headers } = await post(service, '/client/metrics', body);
-    expect([status, headers.get('flagmeter-noted')]).toEqual([
-      202,
-      'name_dropped; bucket.toggles["bad\\u0000name"]',
-    ]);
+    expect([status, headers.get('flagmeter-noted')]).toEqual([202, 'name_dropped; bucket.toggles["bad\\u0000name"]']);
     const counted = await checks(service, shop);
     expect([counted['checkout'], counted['flag-0'], counted['__other__']]).toEqual([
       { disabled: 2 },
@@ -110,9 +98,7 @@ describe('a bucket', () => {
     const send = (start: string) =>
       post(service, '/client/metrics', message({ checkout: { yes: 1 } }, { start, impactMetrics }));
     const counts = async () =>
-      (await ledger(service, shop))
-        .filter(({ code }) => code === 'gauge_undeclared')
-        .map(({ count }) => count);
+      (await ledger(service, shop)).filter(({ code }) => code === 'gauge_undeclared').map(({ count }) => count);
     expect((await send(at(-60))).status).toBe(202);
     expect(await counts()).toEqual([1]);
     const metric = `/api/v2/applications/${shop.application}/metrics/queue`;
@@ -141,12 +127,10 @@ test('entries of Edge count in the environment of the token, and in those of the
     ...{ featureName: 'checkout', appName: 'billing', environment, timestamp: at(0), yes, no: 0 },
   });
   const send = async (...metrics: unknown[]) =>
-    (await post(service, '/client/metrics/bulk', { applications: [], metrics })).headers.get(
-      'flagmeter-noted',
-    );
-  expect(
-    await send(entry('production', 1), entry('Production', 2), entry('staging', 4), entry('qa', 8)),
-  ).toBe('environment_unknown; metrics[3].environment');
+    (await post(service, '/client/metrics/bulk', { applications: [], metrics })).headers.get('flagmeter-noted');
+  expect(await send(entry('production', 1), entry('Production', 2), entry('staging', 4), entry('qa', 8))).toBe(
+    'environment_unknown; metrics[3].environment',
+  );
   expect(await checks(service, shop)).toEqual({ checkout: { enabled: 3 } });
   expect(await checks(service, shop, 'Staging')).toEqual({ checkout: { enabled: 4 } });
   expect(notesIn(await ledger(service, shop))).toEqual(['environment_unknown']);
@@ -170,13 +154,7 @@ describe('a page', () => {
     expect(preflight.status).toBe(204);
     expect(preflight.headers.get('access-control-allow-origin')).toBe(origin);
     const allowed = preflight.headers.get('access-control-allow-headers')!.split(', ');
-    for (const name of [
-      'authorization',
-      'content-type',
-      'unleash-appname',
-      'unleash-connection-id',
-      'unleash-sdk',
-    ])
+    for (const name of ['authorization', 'content-type', 'unleash-appname', 'unleash-connection-id', 'unleash-sdk'])
       expect(allowed).toContain(name);
     const body = message({ checkout: { yes: 1 } }, { instanceId: 'browser' });
     const answers = [
@@ -195,10 +173,7 @@ describe('a page', () => {
     ['a variant', { search: { variants: { on: 0.5 } } }, 'value_dropped; bucket.toggles.search.variants.on'],
   ])('can read which entry was left out: %s', async (_, toggles, noted) => {
     await openTestShop(service);
-    const { status, headers } = await post(service, path, message(toggles), {
-      origin,
-      authorization: frontend,
-    });
+    const { status, headers } = await post(service, path, message(toggles), { origin, authorization: frontend });
     expect([status, headers.get('flagmeter-noted'), headers.get('access-control-expose-headers')]).toEqual([
       202,
       noted,
@@ -211,10 +186,7 @@ describe('a page', () => {
     const application = `/api/v2/applications/${shop.application}`;
     await manage(service.http, shop.access, 'PATCH', application, 200, { allowedOrigins: [origin] });
     const body = message({ checkout: { yes: 1 } });
-    const refused = await post(service, path, body, {
-      origin: 'https://copy.example',
-      authorization: frontend,
-    });
+    const refused = await post(service, path, body, { origin: 'https://copy.example', authorization: frontend });
     expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([403, null]);
     expect((await post(service, path, body, { origin })).status).toBe(404);
     const { entries } = await readRefusals(service.http, shop.access, shop.application, 2);

@@ -59,8 +59,7 @@ async function openShop() {
 }
 
 const kinds = ({ items }: Feed) => items.map(({ kind }) => kind);
-const textsOf = ({ items }: Feed, kind: string) =>
-  items.filter((item) => item.kind === kind).map(({ text }) => text);
+const textsOf = ({ items }: Feed, kind: string) => items.filter((item) => item.kind === kind).map(({ text }) => text);
 
 test('lists changes by people with the values before and after, latest first', async () => {
   const { change, read } = await openShop();
@@ -178,8 +177,7 @@ test('filters by environment, feature, kind, actor, time and text', async () => 
 
 test('refuses an unknown kind, an unknown environment, an empty range and a foreign cursor', async () => {
   const { get } = await openShop();
-  const codeOf = async (query: Record<string, string>) =>
-    ((await (await get(query)).json()) as { code: string }).code;
+  const codeOf = async (query: Record<string, string>) => ((await (await get(query)).json()) as { code: string }).code;
   expect(await codeOf({ kind: 'party' })).toBe('invalid_query');
   expect(await codeOf({ environment: 'production' })).toBe('unknown_environment');
   expect(await codeOf({ from: '2026-01-02T00:00:00Z', to: '2026-01-01T00:00:00Z' })).toBe('invalid_query');

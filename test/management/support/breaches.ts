@@ -62,9 +62,7 @@ function wrongObjects(schema: Schema, good: unknown = {}): unknown[] {
   const ofAny = typeof additionalProperties === 'object' ? breaches(additionalProperties as Schema) : [];
   return [
     ...(required as string[]).map((name) => changed(name, undefined)),
-    ...(additionalProperties === false
-      ? ['colour', 'number', '__proto__'].map((name) => changed(name, 1))
-      : []),
+    ...(additionalProperties === false ? ['colour', 'number', '__proto__'].map((name) => changed(name, 1)) : []),
     ...Object.entries(properties).flatMap(([name, each]) =>
       breaches(each, (good as Readonly<Record<string, unknown>>)[name]).map((value) => changed(name, value)),
     ),

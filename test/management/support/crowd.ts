@@ -25,16 +25,11 @@ interface Team {
 export const crowdedReports: Readonly<Record<string, Recipe>> = {
   // Each time another range, because results are shared for a second.
   'GET /applications/:id/overview backpressure': async (_world, { path }) => ({
-    again: (time) => ({
-      path: `${path}&from=${new Date(Date.now() - (time + 1) * 3_600_000).toISOString()}`,
-    }),
+    again: (time) => ({ path: `${path}&from=${new Date(Date.now() - (time + 1) * 3_600_000).toISOString()}` }),
   }),
   'GET /home backpressure': (world) => byOtherTeams(world, ({ authorization }) => ({ authorization })),
   'GET /applications/:id/health backpressure': (world) =>
-    byOtherTeams(world, ({ authorization, application }) => ({
-      authorization,
-      path: `${application}/health`,
-    })),
+    byOtherTeams(world, ({ authorization, application }) => ({ authorization, path: `${application}/health` })),
 };
 
 /** Repeats a request, each time for another team: results of one team are shared for seconds. */

@@ -9,8 +9,7 @@ import type { World } from './world.ts';
 export async function requestFor(world: World, route: string, answer: number | RefusalCode): Promise<Wanted> {
   const { method, path, body } = await goodRequest(world, route);
   const good: Wanted = { authorization: world.asAdmin, method, path, body };
-  const recipe =
-    specialRecipes[`${route} ${answer}`] ?? (typeof answer === 'number' ? undefined : usual[answer]);
+  const recipe = specialRecipes[`${route} ${answer}`] ?? (typeof answer === 'number' ? undefined : usual[answer]);
   if (recipe !== undefined) return { ...good, ...(await recipe(world, good, route)) };
   if (typeof answer === 'number') return good;
   throw new Error(`No request is known that ${route} refuses with ${answer}`);

@@ -2,13 +2,7 @@ import { api, factsOf, others, place, sender, sightOf, silent, type VerdictCase 
 
 /** Features that were not seen recently. */
 export const silenceCases: readonly VerdictCase[] = [
-  [
-    'declared long ago, not seen',
-    factsOf([place('P', { reporters: [api] }), place('S')]),
-    'not_seen',
-    300,
-    'P',
-  ],
+  ['declared long ago, not seen', factsOf([place('P', { reporters: [api] }), place('S')]), 'not_seen', 300, 'P'],
   ['declared long ago where nothing reports', factsOf([place('P'), place('S')]), 'cannot_tell', 300, 'P S'],
   [
     'silent while its environment reports',
@@ -48,9 +42,7 @@ export const silenceCases: readonly VerdictCase[] = [
   ],
   [
     'silent, asked for by a server of another version',
-    factsOf([
-      place('P', { sight: silent, reporters: [api], askers: [{ ...sender('api', 40), version: '0.9' }] }),
-    ]),
+    factsOf([place('P', { sight: silent, reporters: [api], askers: [{ ...sender('api', 40), version: '0.9' }] })]),
     'safe_to_remove',
     40,
     'P',

@@ -18,14 +18,7 @@ const columns = Object.fromEntries(Array.from({ length: 21 }, (_, page) => [`pag
 
 const provider = { name: 'Corp', issuer: 'http://login.invalid', clientId: 'flagmeter' };
 
-const plan = {
-  feature: 'checkout',
-  name: 'A',
-  environment: 'Production',
-  base: 'off',
-  metric: 'used',
-  users: 1000,
-};
+const plan = { feature: 'checkout', name: 'A', environment: 'Production', base: 'off', metric: 'used', users: 1000 };
 
 const afterPath =
   (more: string): Recipe =>
@@ -57,9 +50,7 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
 
   'DELETE /applications/:id/identities invalid_query': replacing(/\?.*/, ''),
   'POST /applications not_found': withBody({ name: 'Shop', teamId: 'none' }),
-  'POST /applications not_in_team': async ({ outsider }) => ({
-    body: { name: 'Shop', teamId: outsider.primaryTeam },
-  }),
+  'POST /applications not_in_team': async ({ outsider }) => ({ body: { name: 'Shop', teamId: outsider.primaryTeam } }),
   'POST /users not_in_team': async ({ outsider }) => ({
     body: { name: 'Ada', email: 'x@example.com', teams: outsider.teams },
   }),
@@ -79,9 +70,7 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
   [`POST ${notes} not_found`]: replacing('/notes', '-none/notes'),
   [`POST ${notes} conflict`]: again,
   [`PUT ${metric} invalid_name`]: replacing(/[^/]+$/, '__other__'),
-  'GET /applications/:id/ingest invalid_query': afterPath(
-    '?from=2026-02-01T00:00:00Z&to=2026-01-01T00:00:00Z',
-  ),
+  'GET /applications/:id/ingest invalid_query': afterPath('?from=2026-02-01T00:00:00Z&to=2026-01-01T00:00:00Z'),
 
   'GET /applications/:id/overview/users unknown_environment': replacing('Production', 'Nowhere'),
   'POST /applications/:id/imports unknown_environment': but({ environment: 'Nowhere' }),
@@ -97,10 +86,7 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
   'POST /teams conflict': async ({ tokenOf, empty }) => ({
     authorization: `Bearer ${await tokenOf(empty.keys.Admin)}`,
   }),
-  'PATCH /teams/:id conflict': async (world) => ({
-    path: await crowdedTeam(world, 4),
-    body: { plan: 'free' },
-  }),
+  'PATCH /teams/:id conflict': async (world) => ({ path: await crowdedTeam(world, 4), body: { plan: 'free' } }),
   'DELETE /teams/:id conflict': async (world) => ({ path: await crowdedTeam(world, 1) }),
   'PUT /teams/:id/members/:userId conflict': demoteLastAdmin,
   'DELETE /teams/:id/members/:userId conflict': leaveOnlyTeam,
@@ -160,12 +146,8 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
   [`PATCH ${experiments}/:experimentId backpressure`]: async (world, { path }) => {
     const all = path.slice(0, path.lastIndexOf('/'));
     const ids: string[] = [];
-    for (let at = 0; at < 60; at += 1)
-      ids.push(await make(world, all, { ...plan, feature: `crowd-${at % 3}` }, 'id'));
-    return {
-      body: { stop: 'Too many errors' },
-      again: (time) => ({ path: `${all}/${ids[time % ids.length]}` }),
-    };
+    for (let at = 0; at < 60; at += 1) ids.push(await make(world, all, { ...plan, feature: `crowd-${at % 3}` }, 'id'));
+    return { body: { stop: 'Too many errors' }, again: (time) => ({ path: `${all}/${ids[time % ids.length]}` }) };
   },
 
   'POST /identity-providers invalid_body': withBody(provider),
@@ -174,9 +156,7 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
   'PATCH /identity-providers/:providerId conflict': ofOperator,
   'DELETE /identity-providers/:providerId conflict': ofOperator,
 
-  [`PUT ${scan} invalid_name`]: async (_world, { path }) => ({
-    path: path.replace(/[^/]+$/, 'a'.repeat(300)),
-  }),
+  [`PUT ${scan} invalid_name`]: async (_world, { path }) => ({ path: path.replace(/[^/]+$/, 'a'.repeat(300)) }),
   [`PUT ${scan} conflict`]: async (_world, { path }) => ({
     again: (time) => ({ path: path.replace(/[^/]+$/, `repository-${time}`) }),
   }),
@@ -198,9 +178,7 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
     return { body: { name: 'Shop', teamId }, again: () => ({}) };
   },
   'PATCH /applications/:id plan_limit': withBody({ allowedOrigins: Array(101).fill('https://shop.example') }),
-  'POST /applications/:id/environments plan_limit': fillUp('environments', (time) => ({
-    name: `Test ${time}`,
-  })),
+  'POST /applications/:id/environments plan_limit': fillUp('environments', (time) => ({ name: `Test ${time}` })),
   'POST /applications/:id/keys plan_limit': fillUp('keys', () => ({ type: 'Mobile' })),
   'POST /applications/:id/keys/adopt plan_limit': fillUp('keys/adopt', () => adopted({})),
   [`POST ${features} plan_limit`]: fillUp('features', (time) => ({ name: `feature-${time}` })),
@@ -234,9 +212,7 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
     return { again: (time) => ({ body: { name: 'New', email: `${teams[0]}-${time}@example.com`, teams } }) };
   },
 
-  'GET /applications/:id/usage too_many_points': async (world) => ({
-    path: await wideReport(world, 'usage'),
-  }),
+  'GET /applications/:id/usage too_many_points': async (world) => ({ path: await wideReport(world, 'usage') }),
   'GET /applications/:id/measurements too_many_points': async (world) => ({
     path: await wideReport(world, 'measurements'),
   }),
@@ -297,10 +273,7 @@ function fillUp(collection: string, bodyOf: (time: number) => object): Recipe {
 
 /** Creates objects of a team until there are too many. */
 function inFreeTeam(collection: string): Recipe {
-  return async (world) => ({
-    path: `/api/v2/teams/${(await freeLot(world)).teamId}/${collection}`,
-    again: () => ({}),
-  });
+  return async (world) => ({ path: `/api/v2/teams/${(await freeLot(world)).teamId}/${collection}`, again: () => ({}) });
 }
 
 async function crowdedTeam(world: World, applications: number): Promise<string> {

@@ -185,14 +185,7 @@ async function signInOf({ store }: World, userId: string): Promise<string> {
 }
 
 async function addTotp({ store }: World, userId: string): Promise<string> {
-  const record = {
-    userId,
-    secret: 'A'.repeat(32),
-    createdAt: 0,
-    lastStep: 0,
-    lastUsedAt: 0,
-    recoveryCodes: [],
-  };
+  const record = { userId, secret: 'A'.repeat(32), createdAt: 0, lastStep: 0, lastUsedAt: 0, recoveryCodes: [] };
   const accountStore = new EmbeddedAccountStore(store, testHealth());
   await accountStore.change((draft) => draft.put('totp', userId, record));
   return userId;
@@ -206,15 +199,7 @@ async function addPasskey({ store }: World, userId: string): Promise<string> {
   const accountStore = new EmbeddedAccountStore(store, testHealth());
   await accountStore.change((draft) =>
     draft.put('passkeys', `${userId}.${id}`, {
-      ...{
-        userId,
-        credentialId: 'AAAA',
-        publicKey: 'AAAA',
-        counter: 0,
-        transports: [],
-        aaguid: '',
-        backedUp: false,
-      },
+      ...{ userId, credentialId: 'AAAA', publicKey: 'AAAA', counter: 0, transports: [], aaguid: '', backedUp: false },
       ...{ name: 'Phone', createdAt: 0, lastUsedAt: null, answered: [] },
     }),
   );

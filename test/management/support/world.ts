@@ -70,10 +70,7 @@ export interface World extends People {
 }
 
 /** Prepares a data directory, and starts the service on it. @param args more arguments of the service */
-export async function openWorld(
-  args: readonly string[] = ['--api-rate', '0'],
-  storage?: Storage,
-): Promise<World> {
+export async function openWorld(args: readonly string[] = ['--api-rate', '0'], storage?: Storage): Promise<World> {
   const data = `${freshDirectory()}/data`;
   const store = openAccountTables(data);
   const prepared = { adminEmail: 'first@localhost', clock: systemClock, randomBytes, hash: cheapHash };
@@ -140,13 +137,7 @@ export async function beginSession(
 
 async function settle(directory: Directory, homeId: string): Promise<People> {
   const userOf = (name: string, role: Role, teamId: string) =>
-    createUser(directory, {
-      email: `${name}@example.com`,
-      name,
-      role,
-      teams: [teamId],
-      passwordHash: 'none',
-    });
+    createUser(directory, { email: `${name}@example.com`, name, role, teams: [teamId], passwordHash: 'none' });
   const { id: otherId } = await createTeam(directory, 'Other');
   const admin = await userOf('ada', 'Admin', homeId);
   const user = await userOf('eve', 'User', homeId);
@@ -160,9 +151,7 @@ async function settle(directory: Directory, homeId: string): Promise<People> {
   // At the same time, because each change waits for the disk.
   const spareUsers = await times(260, (at) => userOf(`spare-${at}`, 'User', homeId));
   const spareLots = await times(26, async (at) => {
-    const { id } = await createTeam(directory, `Spare ${at}`, {
-      foundersOf: () => [admin.id],
-    });
+    const { id } = await createTeam(directory, `Spare ${at}`, { foundersOf: () => [admin.id] });
     for (const { id: member, role } of [user, viewer]) await putMember(directory, id, member, role);
     await putMember(directory, id, guest.id, 'Viewer');
     await putMember(directory, id, lead.id, 'Admin');

@@ -30,9 +30,7 @@ const url = (user: string, parameters: string, host = 'localhost', database = 'p
 /** The encryption of the session, or the error. */
 async function said(text: string): Promise<string> {
   const connection = connect(text);
-  const statement = {
-    text: 'SELECT ssl, current_user AS user FROM pg_stat_ssl WHERE pid = pg_backend_pid()',
-  };
+  const statement = { text: 'SELECT ssl, current_user AS user FROM pg_stat_ssl WHERE pid = pg_backend_pid()' };
   try {
     const { rows } = await connection.query<{ ssl: boolean; user: string }>(statement);
     return `${rows[0]?.user} ${rows[0]?.ssl ? 'encrypted' : 'plain'}`;
@@ -59,12 +57,7 @@ describe('TLS', () => {
 
   it.each([
     ['by another root', () => `sslrootcert=${at('other.pem')}`, 'localhost', 'not signed by a trusted root'],
-    [
-      'for another name',
-      () => `sslrootcert=${at('root.pem')}`,
-      '127.0.0.1',
-      'its certificate is for another name',
-    ],
+    ['for another name', () => `sslrootcert=${at('root.pem')}`, '127.0.0.1', 'its certificate is for another name'],
     ['by no root of the system', () => 'sslmode=verify-full', 'localhost', 'not signed by a trusted root'],
     ['by a file that is missing', () => 'sslrootcert=/none.pem', 'localhost', '/none.pem (ENOENT)'],
     [
@@ -97,12 +90,7 @@ describe('TLS', () => {
 
   it.each([
     ['of another root', 'other.pem', 'other.key', 'refused: .* rejects the certificate of sslcert'],
-    [
-      'with the key of another',
-      'client.pem',
-      'other.key',
-      'refused: .*sslkey file .* does not contain the key',
-    ],
+    ['with the key of another', 'client.pem', 'other.key', 'refused: .*sslkey file .* does not contain the key'],
     ['that is a key', 'client.key', 'client.key', 'refused: .*sslcert file .* contains no certificate'],
   ])('is refused with a client certificate %s', async (_, certificate, key, why) => {
     const files = `sslrootcert=${at('root.pem')}&sslcert=${at(certificate)}&sslkey=${at(key)}`;
@@ -112,11 +100,7 @@ describe('TLS', () => {
 
 describe('a configuration error', () => {
   it.each([
-    [
-      'password',
-      () => url('plain:wrong', 'sslmode=disable'),
-      'rejects the password of user "plain" (SQLSTATE 28P01)',
-    ],
+    ['password', () => url('plain:wrong', 'sslmode=disable'), 'rejects the password of user "plain" (SQLSTATE 28P01)'],
     [
       'password, which is missing',
       () => url('plain', 'sslmode=disable'),
@@ -140,8 +124,6 @@ describe('a configuration error', () => {
     const answer = await said(text());
     expect(answer).toContain(why);
     // A server may start, or its name may resolve soon. The rest needs an administrator.
-    expect(answer).toMatch(
-      ['limit of sessions', 'port', 'host'].includes(what) ? /^unreachable: / : /^refused: /,
-    );
+    expect(answer).toMatch(['limit of sessions', 'port', 'host'].includes(what) ? /^unreachable: / : /^refused: /);
   });
 });

@@ -69,8 +69,7 @@ describe('a statement', () => {
     onTestFinished(() => postgres.query('ALTER ROLE postgres RESET ALL').then(() => {}));
     const connection = connect(url);
     const setting = async (name: string) =>
-      (await connection.query<{ value: string }>(sql('SELECT current_setting($1) AS value', name))).rows[0]
-        ?.value;
+      (await connection.query<{ value: string }>(sql('SELECT current_setting($1) AS value', name))).rows[0]?.value;
     expect(await setting('synchronous_commit')).toBe('on');
     expect(await setting('lock_timeout')).toBe('5s');
     expect(await setting('idle_in_transaction_session_timeout')).toBe('5s');

@@ -40,11 +40,7 @@ describe('the entries to apply next', () => {
     ['one is missing', { from: at(2), entries: [own, entry(4)] }, false],
     ['the first is missing', { from: logStart, entries: [entry(2)] }, false],
     ['they do not lead to the head', { from: at(2), entries: [own, entry(3)], head: at(4) }, false],
-    [
-      'the head has another id than the last',
-      { from: at(2), entries: [own, entry(3)], head: at(3, 'x') },
-      false,
-    ],
+    ['the head has another id than the last', { from: at(2), entries: [own, entry(3)], head: at(3, 'x') }, false],
     ['one was trimmed', { from: at(2), entries: [own, entry(3), entry(4, null)] }, false],
   ])('do not exist when %s', (_, read, isLost) => {
     expect(() => next(read)).toThrow(expect.objectContaining({ name: 'LogGap', isLost }));

@@ -24,8 +24,7 @@ async function table(): Promise<void> {
 const answers = (connection: Connection) =>
   connection.query({ text: 'SELECT 1' }).then(({ rowCount }) => rowCount, String);
 
-const counted = async (connection: Connection) =>
-  (await connection.query<{ count: bigint }>(count)).rows[0]?.count;
+const counted = async (connection: Connection) => (await connection.query<{ count: bigint }>(count)).rows[0]?.count;
 
 async function sessions(): Promise<{ pid: number; state: string; wait: string | null }[]> {
   return postgres.query(
@@ -57,10 +56,7 @@ describe('a lost session', () => {
       ['warn', 'session with PostgreSQL lost', '57P01'],
       ['info', 'session with PostgreSQL is open', undefined],
     ]);
-    expect(lines[1]).toMatchObject({
-      connection: 'test',
-      next: expect.stringContaining('reconnecting when needed'),
-    });
+    expect(lines[1]).toMatchObject({ connection: 'test', next: expect.stringContaining('reconnecting when needed') });
   });
 
   it('keeps nothing of an uncommitted transaction', async () => {
@@ -93,11 +89,7 @@ describe('a lost session', () => {
     // The second call opens a session, which a server that is just ending may still accept.
     const message = expect.stringMatching(/ECONNREFUSED|ECONNRESET/);
     await expect(connection.query(count)).rejects.toMatchObject({ code: 'unreachable', message });
-    expect(lines.at(-1)).toMatchObject({
-      level: 'warn',
-      msg: 'PostgreSQL is not available',
-      next: expect.any(String),
-    });
+    expect(lines.at(-1)).toMatchObject({ level: 'warn', msg: 'PostgreSQL is not available', next: expect.any(String) });
     postgres.set({ synchronous_standby_names: "''" });
     await postgres.start();
     // It had committed here, but not on its standby.
@@ -111,10 +103,7 @@ describe('a deadline', () => {
     await expect.poll(() => answers(connection)).toBe(1);
     const [session] = await sessions();
     const late = connection.query({ text: 'SELECT pg_sleep(600)' });
-    await expect(late).rejects.toMatchObject({
-      code: 'unknown_outcome',
-      message: expect.stringContaining('300 ms'),
-    });
+    await expect(late).rejects.toMatchObject({ code: 'unknown_outcome', message: expect.stringContaining('300 ms') });
     await expect.poll(async () => (await sessions()).map(({ pid }) => pid)).not.toContain(session?.pid);
     await expect.poll(() => answers(connection)).toBe(1);
   });

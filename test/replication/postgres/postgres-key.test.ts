@@ -39,18 +39,13 @@ describe('a key file', () => {
   });
 
   test('that is missing is reported without repeating the value, which may be the key itself', () => {
-    expect(() => readPostgresKey('/nowhere/key')).toThrow(
-      /^Cannot read --postgres-key-file \(ENOENT\): (?!.*nowhere)/,
-    );
+    expect(() => readPostgresKey('/nowhere/key')).toThrow(/^Cannot read --postgres-key-file \(ENOENT\): (?!.*nowhere)/);
   });
 });
 
 test.each([
   ['another key', (sealed: string) => [readPostgresKey(fileWith(newPostgresKey())), sealed, 'a'] as const],
-  [
-    'another purpose',
-    (sealed: string, key: ReturnType<typeof readPostgresKey>) => [key, sealed, 'b'] as const,
-  ],
+  ['another purpose', (sealed: string, key: ReturnType<typeof readPostgresKey>) => [key, sealed, 'b'] as const],
   ['a changed text', (_: string, key: ReturnType<typeof readPostgresKey>) => [key, 'AAAA', 'a'] as const],
 ])('nothing opens with %s', (_, change) => {
   const key = readPostgresKey(fileWith(newPostgresKey()));

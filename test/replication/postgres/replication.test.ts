@@ -52,21 +52,7 @@ const accepted: [value: string, needed: number, names: string[], isSafe: boolean
 ];
 
 const refused = [
-  ...[
-    'any',
-    'first, a',
-    'ANY 0 (a)',
-    '0 (a)',
-    'ANY 1 a',
-    'ANY (a)',
-    'a b',
-    'a,',
-    ',a',
-    '(a)',
-    '1 ()',
-    'a-b',
-    '"a',
-  ],
+  ...['any', 'first, a', 'ANY 0 (a)', '0 (a)', 'ANY 1 a', 'ANY (a)', 'a b', 'a,', ',a', '(a)', '1 ()', 'a-b', '"a'],
   ...['ANY 1 (a) b', 'FIRST 1 (a', 'ANY 1 ((a))', '2 3 (a)', 'ANY "1" (a)', "'a'", 'ANY 1 (any)', '"1" (a)'],
 ];
 
@@ -136,8 +122,7 @@ describe('the replication of a PostgreSQL', () => {
       await expect
         .poll(() => primary.query('SHOW synchronous_standby_names'))
         .toEqual([{ synchronous_standby_names: value }]);
-      const states = () =>
-        primary.query<{ state: string }>('SELECT sync_state AS state FROM pg_stat_replication');
+      const states = () => primary.query<{ state: string }>('SELECT sync_state AS state FROM pg_stat_replication');
       await expect.poll(async () => (await states()).length).toBe(1);
       return (await states())[0]?.state;
     };
@@ -159,9 +144,7 @@ describe('the replication of a PostgreSQL', () => {
     expect(more).toEqual({ synchronousStandbys: `FIRST 1 (standby_${pair.standby.port})`, clusterName: '' });
     expect(standbys).toEqual([{ name: `standby_${pair.standby.port}`, state: null }]);
     await pair.beAlone();
-    await expect
-      .poll(async () => whyCommitsMayBeLost(await read()))
-      .toContain('synchronous_standby_names is empty');
+    await expect.poll(async () => whyCommitsMayBeLost(await read())).toContain('synchronous_standby_names is empty');
     await pair.beSynchronous();
   });
 });

@@ -24,8 +24,7 @@ beforeEach(async () => {
 
 const engine = { id: 'engine-1', secret: 'secret' };
 const create = (connection: Connection) => connection.transaction((run) => createTables(run, engine));
-const check = (connection: Connection, own?: number) =>
-  connection.transaction((run) => checkPostgres(run, own));
+const check = (connection: Connection, own?: number) => connection.transaction((run) => checkPostgres(run, own));
 
 describe('the tables', () => {
   it('are created once, all or none, even by two processes at the same time', async () => {
@@ -38,11 +37,7 @@ describe('the tables', () => {
     );
     expect(made.map(({ name }) => name)).toEqual([...tableNames].sort());
     expect(made.filter(({ comment }) => comment === null)).toEqual([]);
-    expect(await check(connect(url))).toEqual({
-      ...engine,
-      layout: postgresLayout,
-      oldestLayout: postgresLayout,
-    });
+    expect(await check(connect(url))).toEqual({ ...engine, layout: postgresLayout, oldestLayout: postgresLayout });
     expect(await postgres.query('SELECT * FROM fm_head ORDER BY log', [], url)).toEqual([
       { log: 'control', position: '0', id: '0' },
       { log: 'data', position: '0', id: '0' },
@@ -75,9 +70,7 @@ describe('the tables', () => {
 
   it('are not created by a role without rights', async () => {
     await postgres.query('CREATE ROLE guest LOGIN');
-    await expect(create(connect(url.replace('postgres@', 'guest@')))).rejects.toMatchObject({
-      sqlstate: '42501',
-    });
+    await expect(create(connect(url.replace('postgres@', 'guest@')))).rejects.toMatchObject({ sqlstate: '42501' });
   });
 });
 
@@ -127,9 +120,7 @@ describe('a layout', () => {
     const connection = connect(url);
     await create(connection);
     const failing = { ...breaking, statements: ['ALTER TABLE fm_gap DROP COLUMN none'] };
-    await expect(migrate(connection, [column, failing], next + 1)).rejects.toMatchObject({
-      sqlstate: '42703',
-    });
+    await expect(migrate(connection, [column, failing], next + 1)).rejects.toMatchObject({ sqlstate: '42703' });
     expect(await check(connection)).toMatchObject({ layout: postgresLayout });
   });
 

@@ -41,13 +41,7 @@ test('an experiment belongs to its flag', () => {
 });
 
 test('leaves out what belongs to no application, and what other facts show', () => {
-  const actions = [
-    'sign-in.succeeded',
-    'member.added',
-    'feature.noted',
-    'key.leaked',
-    'api-key.created',
-  ] as const;
+  const actions = ['sign-in.succeeded', 'member.added', 'feature.noted', 'key.leaked', 'api-key.created'] as const;
   expect(actions.filter((action) => isChange(entry(action, 'x')))).toEqual([]);
   expect(isChange(entry('key.created', 'x', { applicationId: 'app_1' }))).toBe(true);
   expect(isChange(entry('key.created', 'of an earlier release'))).toBe(false);
@@ -69,15 +63,7 @@ test('settings are compared as text, without those that every change sets', () =
   ];
   const owners = [{ type: 'text', id: null, name: 'Payments' }];
   const rollout = [{ at: 0, split }];
-  const after = {
-    archived: true,
-    split,
-    owners,
-    rollout,
-    snoozedUntil: 0,
-    updatedAt: 2,
-    name: 'y'.repeat(400),
-  };
+  const after = { archived: true, split, owners, rollout, snoozedUntil: 0, updatedAt: 2, name: 'y'.repeat(400) };
   expect(changesBetween(before, after).changes).toEqual([
     { field: 'archived', from: 'no', to: 'yes' },
     { field: 'split', from: null, to: 'on 1, off 3' },

@@ -13,10 +13,7 @@ export function readExport(
 }
 
 /** The same of chunks that lie in `memory`. */
-export function* readChunks(
-  chunks: Chunks,
-  memory: SharedArrayBuffer,
-): Generator<Uint8Array, void, undefined> {
+export function* readChunks(chunks: Chunks, memory: SharedArrayBuffer): Generator<Uint8Array, void, undefined> {
   let chunk: Chunk;
   let number = 0;
   do {

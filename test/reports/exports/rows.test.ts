@@ -10,13 +10,7 @@ import { type ReportRange, stepMinutes } from '../../../src/reports/usage/report
 import { usageReport } from '../../../src/reports/usage/usage-report.ts';
 import { createAggregator } from '../../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../../src/storage/commit/batch.ts';
-import {
-  bucketAt,
-  ceilToBucket,
-  floorToBucket,
-  horizonsAt,
-  seriesRef,
-} from '../../../src/storage/lmdb/blocks.ts';
+import { bucketAt, ceilToBucket, floorToBucket, horizonsAt, seriesRef } from '../../../src/storage/lmdb/blocks.ts';
 import { subjectText } from '../../../src/storage/lmdb/ledger.ts';
 import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { finish } from '../../support/finish.ts';
@@ -72,22 +66,16 @@ function count(store: UsageTables, events: readonly Event[], now: number, upkeep
 }
 
 function exported<Name extends ExportName>(store: UsageTables, name: Name, task: ExportTask<Name>) {
-  const read = (format: 'csv' | 'ndjson') =>
-    Buffer.concat([...readExport(store, { name, task, format })]).toString();
+  const read = (format: 'csv' | 'ndjson') => Buffer.concat([...readExport(store, { name, task, format })]).toString();
   const objects = read('ndjson').split('\n').slice(0, -1);
-  return {
-    csv: readTable(read('csv')),
-    rows: objects.map((line) => JSON.parse(line) as Record<string, unknown>),
-  };
+  return { csv: readTable(read('csv')), rows: objects.map((line) => JSON.parse(line) as Record<string, unknown>) };
 }
 
 /** Objects in CSV. The names in these tests start with `=` at most. */
 function asTexts(rows: readonly Record<string, unknown>[]): Record<string, string>[] {
   const shown = (value: unknown) =>
     value === null ? '' : typeof value === 'string' ? value.replace(/^=/, "'=") : `${value}`;
-  return rows.map((row) =>
-    Object.fromEntries(Object.entries(row).map(([name, value]) => [name, shown(value)])),
-  );
+  return rows.map((row) => Object.fromEntries(Object.entries(row).map(([name, value]) => [name, shown(value)])));
 }
 
 const timeOf = (t: number) => new Date(t * 1000).toISOString();
@@ -124,11 +112,7 @@ test('the rows of usage and measurements equal the points of the reports, whatev
         }
         const horizons = horizonsAt(now, retention);
         const end = Math.ceil(now / 60_000);
-        const range = {
-          from: floorToBucket(end - days * 1440, horizons),
-          to: ceilToBucket(end, horizons),
-          step,
-        };
+        const range = { from: floorToBucket(end - days * 1440, horizons), to: ceilToBucket(end, horizons), step };
         const usage = exported(store, 'usage', { environment, range, only });
         expect([...usage.rows].sort(byPlace)).toEqual(usagePoints(store, range, only).sort(byPlace));
         expect(usage.csv).toEqual(asTexts(usage.rows));
@@ -138,9 +122,7 @@ test('the rows of usage and measurements equal the points of the reports, whatev
         const measured = exported(store, 'measurements', { environment, range, only: undefined, gauges });
         expect(measured.csv).toEqual(asTexts(measured.rows));
         expect(
-          measured.rows
-            .map(({ time, metric, variant, value }) => [time, metric, variant, value])
-            .sort(byPlace),
+          measured.rows.map(({ time, metric, variant, value }) => [time, metric, variant, value]).sort(byPlace),
         ).toEqual(
           finish(measurementsReport(store, environment, range, undefined, gauges))
             .metrics.flatMap(({ metric, variant = null, series }) =>
@@ -169,9 +151,7 @@ test('the rows of the ledger are hourly and add up to the report', async () => {
     keys: [],
   };
   const { rows, csv } = exported(store, 'ledger', task);
-  expect(
-    rows.map(({ time, environment, userAgent, count }) => [time, environment, userAgent, count]),
-  ).toEqual([
+  expect(rows.map(({ time, environment, userAgent, count }) => [time, environment, userAgent, count])).toEqual([
     ['2026-01-31T05:00:00.000Z', 'Production', 'web-0', 2],
     ['2026-01-31T05:00:00.000Z', null, 'web-41', 1],
     ['2026-01-31T06:00:00.000Z', 'Production', 'web-0', 1],

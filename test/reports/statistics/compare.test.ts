@@ -8,9 +8,7 @@ import { type Experiment, run } from './experiment.ts';
 function variantOf(variant: string, events: number, users = 1000, given = 14): Variant {
   const shift = variant.length % 3;
   const day = (_: unknown, index: number): Day =>
-    index < given
-      ? { checks: 1000, events: events && events + ((index + shift) % 3) }
-      : { checks: 0, events: 0 };
+    index < given ? { checks: 1000, events: events && events + ((index + shift) % 3) } : { checks: 0, events: 0 };
   return { variant, users, days: Array.from({ length: 14 }, day) };
 }
 
@@ -56,8 +54,7 @@ describe('a comparison', () => {
     const pair = [variantOf('a', 200), variantOf('bb', 205)];
     const [, alone] = compare(pair, 'a');
     const [, among] = compare([...pair, variantOf('cc', 200), variantOf('dd', 200)], 'a');
-    const width = ({ difference }: typeof alone & object) =>
-      difference!.interval[1] - difference!.interval[0];
+    const width = ({ difference }: typeof alone & object) => difference!.interval[1] - difference!.interval[0];
     expect(alone!.difference!.pAdjusted).toBe(alone!.difference!.p);
     expect(among!.difference!.p).toBe(alone!.difference!.p);
     expect(among!.difference!.pAdjusted).toBeCloseTo(Math.min(1, alone!.difference!.p * 3), 12);

@@ -7,13 +7,10 @@ import { drawsOf } from './draws.ts';
 const crowd = 1e15;
 
 const days = fc
-  .array(
-    fc.record({
-      checks: fc.integer({ min: 1, max: 1e6 }),
-      share: fc.double({ min: 0, max: 1, noNaN: true }),
-    }),
-    { minLength: 7, maxLength: 40 },
-  )
+  .array(fc.record({ checks: fc.integer({ min: 1, max: 1e6 }), share: fc.double({ min: 0, max: 1, noNaN: true }) }), {
+    minLength: 7,
+    maxLength: 40,
+  })
   .map((list) => list.map(({ checks, share }) => ({ checks, events: Math.round(checks * share) })));
 
 describe('a difference', () => {
@@ -36,10 +33,7 @@ describe('a difference', () => {
 
   it('is 0 if the rates of each day are equal, even if the split changes', () => {
     // One side gets more of the checks as days get better, which separates the ratios of the sums.
-    const one = Array.from({ length: 7 }, (_, day) => ({
-      checks: 100 * 2 ** day,
-      events: 5 * (day + 1) * 2 ** day,
-    }));
+    const one = Array.from({ length: 7 }, (_, day) => ({ checks: 100 * 2 ** day, events: 5 * (day + 1) * 2 ** day }));
     const other = one.map(({ events, checks }) => ({ checks: 100, events: (events / checks) * 100 }));
     const sides = [one, other].map((days) => ({ days, users: crowd }));
     expect(rateOf(sides[0]!).value - rateOf(sides[1]!).value).toBeGreaterThan(0.09);
@@ -60,8 +54,7 @@ describe('a difference', () => {
   });
 
   it('is less certain with fewer people', () => {
-    const at = (users: number) =>
-      differenceOf({ ...slept[1]!, users }, { ...slept[0]!, users }).standardError;
+    const at = (users: number) => differenceOf({ ...slept[1]!, users }, { ...slept[0]!, users }).standardError;
     expect(at(100)).toBeGreaterThan(at(1000));
     expect(at(1000)).toBeGreaterThan(at(crowd));
   });

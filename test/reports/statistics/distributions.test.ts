@@ -58,8 +58,7 @@ describe('the χ² distribution', () => {
   });
 
   it('with two degrees of freedom is exponential', () => {
-    for (const x of [0, 0.1, 2, 3.9, 4.1, 50, 300])
-      expect(upperTail(x, 2) / Math.exp(-x / 2)).toBeCloseTo(1, 12);
+    for (const x of [0, 0.1, 2, 3.9, 4.1, 50, 300]) expect(upperTail(x, 2) / Math.exp(-x / 2)).toBeCloseTo(1, 12);
   });
 });
 

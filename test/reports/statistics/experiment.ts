@@ -60,8 +60,7 @@ function addPerson(
   draws: Draws,
 ): number | undefined {
   const rate = rates[variant]!;
-  const habit =
-    alike === 0 ? rate : draws.beta((rate * (1 - alike)) / alike, ((1 - rate) * (1 - alike)) / alike);
+  const habit = alike === 0 ? rate : draws.beta((rate * (1 - alike)) / alike, ((1 - rate) * (1 - alike)) / alike);
   const activity = checksADay * Math.exp(spread * draws.normal() - spread ** 2 / 2);
   const first = rollout?.[variant] ? Math.floor(draws.uniform() * length) : 0;
   let came: number | undefined;

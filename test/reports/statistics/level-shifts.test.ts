@@ -124,8 +124,6 @@ test('finds the hour of a change in the counts of its day', () => {
 });
 
 test('leaves the hour open if only the day is known', () => {
-  const hours = Array.from({ length: 24 }, (_, hour) =>
-    hour === 0 ? { sum: 1000, part: 300 } : { sum: 0, part: 0 },
-  );
+  const hours = Array.from({ length: 24 }, (_, hour) => (hour === 0 ? { sum: 1000, part: 300 } : { sum: 0, part: 0 }));
   expect(hourOfMove(hours, 0.2, 0.6)).toBe(0);
 });

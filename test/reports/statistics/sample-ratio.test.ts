@@ -4,10 +4,7 @@ import { upperTail } from '../../../src/reports/statistics/distributions.ts';
 import { sampleRatioP } from '../../../src/reports/statistics/split.ts';
 import { drawsOf } from './draws.ts';
 
-const share = fc.record({
-  users: fc.integer({ min: 1, max: 10_000 }),
-  weight: fc.integer({ min: 1, max: 9 }),
-});
+const share = fc.record({ users: fc.integer({ min: 1, max: 10_000 }), weight: fc.integer({ min: 1, max: 9 }) });
 
 describe('a sample ratio', () => {
   it('of exact counts is tested as by Pearson', () => {

@@ -18,18 +18,13 @@ describe('the boundary of continuous looks', () => {
     const part = fc.double({ min: 0.01, max: 3, noNaN: true });
     const level = fc.double({ min: 0.001, max: 0.1, noNaN: true });
     fc.assert(
-      fc.property(
-        part,
-        level,
-        fc.double({ min: 1, max: 100, noNaN: true }),
-        (progress, a, degreesOfFreedom) => {
-          expect(boundary(a / 2, progress)).toBeGreaterThan(boundary(a, progress));
-          const estimate = { value: 0.1, standardError: 0.02, degreesOfFreedom };
-          const [low, high] = sequentialInterval(estimate, a, progress);
-          expect(low).toBeLessThan(0.1);
-          expect(high).toBeGreaterThan(0.1);
-        },
-      ),
+      fc.property(part, level, fc.double({ min: 1, max: 100, noNaN: true }), (progress, a, degreesOfFreedom) => {
+        expect(boundary(a / 2, progress)).toBeGreaterThan(boundary(a, progress));
+        const estimate = { value: 0.1, standardError: 0.02, degreesOfFreedom };
+        const [low, high] = sequentialInterval(estimate, a, progress);
+        expect(low).toBeLessThan(0.1);
+        expect(high).toBeGreaterThan(0.1);
+      }),
       { numRuns: 50 },
     );
   });

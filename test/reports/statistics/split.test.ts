@@ -12,16 +12,8 @@ describe('a split of users', () => {
     ['far from intended', sides(['on', 6000, 1], ['off', 4000, 1]), 'off'],
     ['of few users', sides(['on', 60, 1], ['off', 20, 1]), 'unknown'],
     ['with too few users expected of a variant', sides(['on', 2, 1], ['off', 300, 199]), 'unknown'],
-    [
-      'of many users, with a negligible deviation',
-      sides(['on', 50_600_000, 1], ['off', 49_400_000, 1]),
-      'ok',
-    ],
-    [
-      'with a small variant that is half as large again',
-      sides(['on', 15_000, 1], ['off', 985_000, 99]),
-      'off',
-    ],
+    ['of many users, with a negligible deviation', sides(['on', 50_600_000, 1], ['off', 49_400_000, 1]), 'ok'],
+    ['with a small variant that is half as large again', sides(['on', 15_000, 1], ['off', 985_000, 99]), 'off'],
     ['finished, with some who have not reloaded', sides(['on', 9950, 1], ['off', 50, 0]), 'ok'],
     ['finished, but not for everyone', sides(['on', 9000, 1], ['off', 1000, 0]), 'off'],
   ])('%s', (_, given, state) => {
@@ -31,14 +23,10 @@ describe('a split of users', () => {
   it('is off in no more than about 1 of 1000 correct assignments, however many users', () => {
     let off = 0;
     fc.assert(
-      fc.property(
-        fc.integer({ min: 200, max: 1_000_000 }),
-        fc.double({ min: -2, max: 2, noNaN: true }),
-        (users, z) => {
-          const on = users / 2 + (z * Math.sqrt(users)) / 2;
-          if (checkUsers(sides(['on', on, 1], ['off', users - on, 1]), sketchError).state === 'off') off += 1;
-        },
-      ),
+      fc.property(fc.integer({ min: 200, max: 1_000_000 }), fc.double({ min: -2, max: 2, noNaN: true }), (users, z) => {
+        const on = users / 2 + (z * Math.sqrt(users)) / 2;
+        if (checkUsers(sides(['on', on, 1], ['off', users - on, 1]), sketchError).state === 'off') off += 1;
+      }),
       { seed: 1 },
     );
     expect(off).toBe(0);
@@ -48,14 +36,9 @@ describe('a split of users', () => {
     const count = fc.nat({ max: 10_000 });
     fc.assert(
       fc.property(fc.array(fc.tuple(count, count), { minLength: 1, maxLength: 6 }), (each) => {
-        const given = each.map(([users, weight], index) => ({
-          variant: `v${index}`,
-          users,
-          weight: weight + 1,
-        }));
+        const given = each.map(([users, weight], index) => ({ variant: `v${index}`, users, weight: weight + 1 }));
         const { intended, actual } = checkUsers(given, 0);
-        const total = (shares: Readonly<Record<string, number>>) =>
-          Object.values(shares).reduce((a, b) => a + b, 0);
+        const total = (shares: Readonly<Record<string, number>>) => Object.values(shares).reduce((a, b) => a + b, 0);
         expect(total(intended)).toBeCloseTo(1);
         if (actual !== null) expect(total(actual)).toBeCloseTo(1);
       }),

@@ -11,22 +11,10 @@ type World = NonNullable<Case['while']> | 'usual';
 
 const settings: Readonly<Record<World, LocalOptions>> = {
   usual: {},
-  limited: {
-    args: ['--rate', '1', '--burst', '1'],
-    clock: { now: () => Date.now(), monotonic: () => 0 },
-  },
+  limited: { args: ['--rate', '1', '--burst', '1'], clock: { now: () => Date.now(), monotonic: () => 0 } },
   // One packet fills the queue, and stays there for the delay of its commit.
   flooded: {
-    args: [
-      '--queue-high-packets',
-      '1',
-      '--queue-low-packets',
-      '0',
-      '--batch-packets',
-      '1',
-      '--commit-delay',
-      '200',
-    ],
+    args: ['--queue-high-packets', '1', '--queue-low-packets', '0', '--batch-packets', '1', '--commit-delay', '200'],
   },
 };
 
@@ -57,8 +45,7 @@ async function openShop(options: LocalOptions): Promise<Shop> {
 const shops = new Map<World, Shop>();
 
 beforeAll(async () => {
-  for (const world of ['usual', 'limited', 'flooded'] as const)
-    shops.set(world, await openShop(settings[world]));
+  for (const world of ['usual', 'limited', 'flooded'] as const) shops.set(world, await openShop(settings[world]));
 });
 afterAll(async () => {
   for (const { service } of shops.values()) await service.stop();
@@ -128,9 +115,7 @@ describe('the service answers as documented', () => {
       const statuses = statusesOf(operation).filter((status) => !own.some((one) => one.status === status));
       const codes = [...problemsOf(operation).keys()].filter((code) => !own.some((one) => one.code === code));
       const exempt: readonly string[] = withoutCase;
-      return [...statuses, ...codes.filter((code) => !exempt.includes(code))].map(
-        (what) => `${operation} ${what}`,
-      );
+      return [...statuses, ...codes.filter((code) => !exempt.includes(code))].map((what) => `${operation} ${what}`);
     });
     expect(missing).toEqual([]);
   });
@@ -148,9 +133,7 @@ const samples: readonly Sample[] = [...operations].flatMap(
   ([operation, { parameters = [], requestBody, responses }]) => {
     const status = Number(Object.keys(responses)[0]);
     const fixed = parameters.flatMap(({ name, example }) => (name && example ? [[name, example]] : []));
-    const credential = operation.endsWith('/identities')
-      ? [['authorization', `Bearer ${exampleKeys.Backend}`]]
-      : [];
+    const credential = operation.endsWith('/identities') ? [['authorization', `Bearer ${exampleKeys.Backend}`]] : [];
     return Object.entries(requestBody?.content ?? {}).flatMap(([type, { examples = {} }]) =>
       Object.entries(examples).map(([name, { value }]) => ({
         name,
@@ -200,9 +183,7 @@ describe('GET /swagger/v2/swagger.json', () => {
   });
 
   test('has the public URL as its server if one is set', async () => {
-    const service = await startLocal({
-      args: ['--metrics-url', 'https://in.example/flags', '--max-body', '1000'],
-    });
+    const service = await startLocal({ args: ['--metrics-url', 'https://in.example/flags', '--max-body', '1000'] });
     const document = (await (await get({}, service)).json()) as { servers: unknown };
     expect(document.servers).toEqual([{ url: 'https://in.example/flags' }]);
     expect(JSON.stringify(document)).toContain('The maximum length is 1000 bytes');

@@ -42,8 +42,7 @@ const unleash = ['/api/client/metrics', '/api/client/metrics/bulk', '/api/client
   (path) => [`POST ${path}`, { ...json, authorization: adoptedTokens.Backend }, exampleKeys.Backend] as const,
 );
 const unleashPages = ['/api/frontend/client/metrics', '/api/frontend/client/register'].map(
-  (path) =>
-    [`POST ${path}`, { ...browser, authorization: adoptedTokens.Frontend }, exampleKeys.Frontend] as const,
+  (path) => [`POST ${path}`, { ...browser, authorization: adoptedTokens.Frontend }, exampleKeys.Frontend] as const,
 );
 
 export const cases: readonly Case[] = [
@@ -55,9 +54,7 @@ export const cases: readonly Case[] = [
     sent(operation, 404, 'unknown_environment', '{}', { headers: { ...headers, authorization: key } }),
   ]),
   ...unleashPages.flatMap(([operation, headers]) => [
-    sent(operation, 403, 'origin_not_allowed', '{}', {
-      headers: { ...headers, origin: 'https://evil.example' },
-    }),
+    sent(operation, 403, 'origin_not_allowed', '{}', { headers: { ...headers, origin: 'https://evil.example' } }),
     { operation: operation.replace('POST', 'OPTIONS'), status: 204, headers: { origin: allowedOrigin } },
   ]),
   ...anyBody(telemetry, browser, packet()),
@@ -67,9 +64,7 @@ export const cases: readonly Case[] = [
   sent(telemetry, 404, 'unknown_key', packet({ k: 'nobody' })),
   sent(telemetry, 404, 'unknown_environment', packet({ e: 'Nowhere' })),
   sent(telemetry, 403, 'origin_missing', packet(), { headers: json }),
-  sent(telemetry, 403, 'origin_not_allowed', packet(), {
-    headers: { ...json, origin: 'https://evil.example' },
-  }),
+  sent(telemetry, 403, 'origin_not_allowed', packet(), { headers: { ...json, origin: 'https://evil.example' } }),
   ...[telemetry, usage, metrics].map((operation) => longKey(operation)),
   { operation: 'OPTIONS /api/frontend/telemetry', status: 204, headers: { origin: allowedOrigin } },
 
@@ -140,12 +135,8 @@ function longKey(operation: string): Case {
 
 function anyBody(operation: string, headers: Case['headers'], good: string): Case[] {
   const isReport = operation === usage || operation === metrics || operation.startsWith('POST /api/client/');
-  const refused = (
-    status: number,
-    code: RefusalCode,
-    more: Case['headers'] = {},
-    body: Case['body'] = good,
-  ) => sent(operation, status, code, body, { headers: { ...headers, ...more } });
+  const refused = (status: number, code: RefusalCode, more: Case['headers'] = {}, body: Case['body'] = good) =>
+    sent(operation, status, code, body, { headers: { ...headers, ...more } });
   return [
     refused(400, 'invalid_content_type', { 'content-type': 'text/html' }),
     refused(400, 'invalid_content_encoding', { 'content-encoding': 'br' }),

@@ -101,9 +101,7 @@ describe.each(kinds)('$schema', ({ operation, schema, check, good, bad }) => {
     expect(conforms(schema, jsonOf(request))).toBe(true);
   });
 
-  const misshapen = bad
-    .filter(({ code }) => ofShape.test(code))
-    .filter(({ name }) => !beyondSchemas.test(name));
+  const misshapen = bad.filter(({ code }) => ofShape.test(code)).filter(({ name }) => !beyondSchemas.test(name));
   test.each(misshapen)('refuses what the service refuses: $name', (request) => {
     expect(conforms(schema, jsonOf(request))).toBe(false);
   });

@@ -42,9 +42,7 @@ describe('a collector', () => {
     const access = await token(service.http, service.credentials);
     const id = await createApplication(service.http, access, { name: 'Shop' });
     const { key } = await createKey(service.http, access, id, 'Mobile');
-    await manage(service.http, access, 'PUT', `/api/v2/applications/${id}/metrics/depth`, 201, {
-      kind: 'gauge',
-    });
+    await manage(service.http, access, 'PUT', `/api/v2/applications/${id}/metrics/depth`, 201, { kind: 'gauge' });
     for (const depth of [7, 4]) {
       const packet = { k: key, e: 'Production', f: { checkout: { on: [3, 2, 1] } }, m: { depth, sales: 2 } };
       const sent = { method: 'POST', body: JSON.stringify(packet) };
@@ -99,9 +97,7 @@ describe('a collector', () => {
     ['is malformed', { traceparent: `00-${traceId}-zz-01` }],
     ['is absent, and the sample leaves it out', {}],
   ])('receives no trace of a request whose traceparent %s', async (_, headers) => {
-    expect((await get('/healthz', headers as Record<string, string>)).headers.has('traceresponse')).toBe(
-      false,
-    );
+    expect((await get('/healthz', headers as Record<string, string>)).headers.has('traceresponse')).toBe(false);
   });
 
   it('that is unreachable is logged once, while the service continues', async () => {
@@ -110,10 +106,7 @@ describe('a collector', () => {
     await vi.waitFor(() => expect(warnings()).toBe(1));
     expect((await get('/readyz', {})).status).toBe(200);
     collector.status = 200;
-    await vi.waitFor(
-      () => expect(service.log()).toContain('sending usage to the collector works again'),
-      20_000,
-    );
+    await vi.waitFor(() => expect(service.log()).toContain('sending usage to the collector works again'), 20_000);
     expect(warnings()).toBe(1);
   });
 });

@@ -29,11 +29,7 @@ test.each([
   ['on one machine', undefined, true],
   ['the first that is up', { directory: 'a', nodes: up('b', 'a', 'c') }, true],
   ['another one', { directory: 'b', nodes: up('b', 'a', 'c') }, false],
-  [
-    'the first, which is silent',
-    { directory: 'b', nodes: [{ directory: 'a', state: 'silent' }, ...up('b')] },
-    true,
-  ],
+  ['the first, which is silent', { directory: 'b', nodes: [{ directory: 'a', state: 'silent' }, ...up('b')] }, true],
   ['one that knows of none yet', { directory: 'a', nodes: [] }, false],
   ['the first, without PostgreSQL', { directory: 'a', nodes: up('a'), connected: false }, false],
 ])('decides whether to send usage: %s', (_, status, sends) => {
@@ -61,14 +57,7 @@ describe('traces', () => {
 
   it('sample the configured share of requests', () => {
     const { ask } = open(4, [0, 0.2, 0.3, 0.6, 0.9, 0.24]);
-    expect(Array.from({ length: 6 }, () => ask() !== undefined)).toEqual([
-      true,
-      true,
-      false,
-      false,
-      false,
-      true,
-    ]);
+    expect(Array.from({ length: 6 }, () => ask() !== undefined)).toEqual([true, true, false, false, false, true]);
   });
 
   it('are limited per second, whatever callers request', () => {

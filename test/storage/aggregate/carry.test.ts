@@ -63,13 +63,7 @@ function upkeep({ maintain }: Aggregator, now: number, limit: number): boolean {
 type Grain = 'minute' | 'hour' | 'day';
 
 /** The counts of every series, by ordinal. */
-function read(
-  store: UsageTables,
-  from: number,
-  to: number,
-  grain: Grain,
-  only?: number[],
-): Map<number, number> {
+function read(store: UsageTables, from: number, to: number, grain: Grain, only?: number[]): Map<number, number> {
   const sums = new Map<number, number>();
   const wanted = { from, to, grain, ...(only === undefined ? {} : { only }) };
   const add = ({ minute, size, ordinals, checks, used }: CountsBlock) => {
@@ -144,9 +138,7 @@ test('reports of any span equal the counts, despite late packets, roll-up and re
 });
 
 const cells = (store: UsageTables, width: BucketWidth) =>
-  [...scanCells(store.counts, countsCodec, environment, width, 0, 2 ** 32 - 1)].map(
-    ({ value }) => value.checks,
-  );
+  [...scanCells(store.counts, countsCodec, environment, width, 0, 2 ** 32 - 1)].map(({ value }) => value.checks);
 
 test('completed buckets are rolled up, and narrower cells are deleted after their retention', async () => {
   const store = temporaryUsage();
@@ -218,64 +210,64 @@ test('counts from layout 1 are read and rolled up like those of the current layo
 
 const [d, h, m] = [bucketWidth.day, bucketWidth.hour, bucketWidth.minute];
 
-test.each<
-  [string, { from: number; to: number; grain: Grain }, Partial<typeof notCarried>, [number, number, number][]]
->([
-  ['whole days are days', { from: 0, to: 2880, grain: 'day' }, {}, [[d, 0, 2880]]],
+test.each<[string, { from: number; to: number; grain: Grain }, Partial<typeof notCarried>, [number, number, number][]]>(
   [
-    'the edges of days are hours, and the edges of hours minutes',
-    { from: 1379, to: 4382, grain: 'day' },
-    {},
+    ['whole days are days', { from: 0, to: 2880, grain: 'day' }, {}, [[d, 0, 2880]]],
     [
-      [m, 1379, 1380],
-      [h, 1380, 1440],
-      [d, 1440, 4320],
-      [h, 4320, 4380],
-      [m, 4380, 4382],
+      'the edges of days are hours, and the edges of hours minutes',
+      { from: 1379, to: 4382, grain: 'day' },
+      {},
+      [
+        [m, 1379, 1380],
+        [h, 1380, 1440],
+        [d, 1440, 4320],
+        [h, 4320, 4380],
+        [m, 4380, 4382],
+      ],
+    ],
+    [
+      'hours are requested',
+      { from: 59, to: 121, grain: 'hour' },
+      {},
+      [
+        [m, 59, 60],
+        [h, 60, 120],
+        [m, 120, 121],
+      ],
+    ],
+    [
+      'nothing is rolled up from the end on',
+      { from: 0, to: 1501, grain: 'day' },
+      { minutes: placeOf(1500) },
+      [[d, 0, 2880]],
+    ],
+    [
+      'nothing is rolled up from the end on, by hour',
+      { from: 0, to: 61, grain: 'hour' },
+      { minutes: placeOf(61) },
+      [[h, 0, 120]],
+    ],
+    ['minutes are requested', { from: 30, to: 3000, grain: 'minute' }, {}, [[m, 30, 3000]]],
+    [
+      'the minutes of old hours were deleted',
+      { from: 60, to: 300, grain: 'minute' },
+      { minutesFrom: 180 },
+      [
+        [h, 60, 180],
+        [m, 180, 300],
+      ],
+    ],
+    [
+      'the hours of old days were deleted',
+      { from: 0, to: 1500, grain: 'minute' },
+      { minutesFrom: 1440, hoursFrom: 1440 },
+      [
+        [d, 0, 1440],
+        [m, 1440, 1500],
+      ],
     ],
   ],
-  [
-    'hours are requested',
-    { from: 59, to: 121, grain: 'hour' },
-    {},
-    [
-      [m, 59, 60],
-      [h, 60, 120],
-      [m, 120, 121],
-    ],
-  ],
-  [
-    'nothing is rolled up from the end on',
-    { from: 0, to: 1501, grain: 'day' },
-    { minutes: placeOf(1500) },
-    [[d, 0, 2880]],
-  ],
-  [
-    'nothing is rolled up from the end on, by hour',
-    { from: 0, to: 61, grain: 'hour' },
-    { minutes: placeOf(61) },
-    [[h, 0, 120]],
-  ],
-  ['minutes are requested', { from: 30, to: 3000, grain: 'minute' }, {}, [[m, 30, 3000]]],
-  [
-    'the minutes of old hours were deleted',
-    { from: 60, to: 300, grain: 'minute' },
-    { minutesFrom: 180 },
-    [
-      [h, 60, 180],
-      [m, 180, 300],
-    ],
-  ],
-  [
-    'the hours of old days were deleted',
-    { from: 0, to: 1500, grain: 'minute' },
-    { minutesFrom: 1440, hoursFrom: 1440 },
-    [
-      [d, 0, 1440],
-      [m, 1440, 1500],
-    ],
-  ],
-])('selects the cells to read when %s', (_when, wanted, carried, expected) => {
+)('selects the cells to read when %s', (_when, wanted, carried, expected) => {
   const segments = planSegments(wanted, { ...notCarried, minutes: placeOf(10_000), ...carried });
   expect(segments.map(({ width, from, to }) => [width, from, to])).toEqual(expected);
 });

@@ -64,12 +64,8 @@ test('erasing an environment keeps only the people and the ledger of its applica
   erase(store, deletionOf(1, [10], false), 5);
   const kept = /^(messages|cumulative|totals|ledger|identit)/;
   const [both, other] = [await storeOf([10, 11]), await storeOf([11])];
-  expect(dump(store).filter((record) => !kept.test(record))).toEqual(
-    other.filter((record) => !kept.test(record)),
-  );
-  expect(dump(store).filter((record) => kept.test(record))).toEqual(
-    both.filter((record) => kept.test(record)),
-  );
+  expect(dump(store).filter((record) => !kept.test(record))).toEqual(other.filter((record) => !kept.test(record)));
+  expect(dump(store).filter((record) => kept.test(record))).toEqual(both.filter((record) => kept.test(record)));
 });
 
 test('a step removes at most its limit, and returns 0 once nothing is left', async () => {
@@ -103,8 +99,7 @@ test('a worker keeps counting for other environments while one is removed', asyn
   const step = { task: 'deletion', deletion: deletionOf(1, [10], true), limit: 4 } as const;
   do write(wholeBatch(2, 20, now).seal());
   while (maintain(step) > 0);
-  const of = (records: readonly string[], prefix: string) =>
-    records.filter((record) => record.startsWith(prefix));
+  const of = (records: readonly string[], prefix: string) => records.filter((record) => record.startsWith(prefix));
   const ten = (10).toString(16).padStart(8, '0');
   for (const table of ['counts', 'measurements', 'sketches', 'seen', 'series', 'exposures']) {
     expect(of(dump(store), `${table} ${ten}`), table).toEqual([]);

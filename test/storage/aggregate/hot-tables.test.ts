@@ -34,11 +34,7 @@ function batchOf(seen: readonly Seen[]): Batch {
 
 function read(store: UsageTables): number[][] {
   store.seen.resetReadTxn();
-  return [...seenOf(store, environment)].map(({ ordinal, first, last }) => [
-    ordinal,
-    first - start,
-    last - start,
-  ]);
+  return [...seenOf(store, environment)].map(({ ordinal, first, last }) => [ordinal, first - start, last - start]);
 }
 
 test('first seen is the time of the first report, and last seen the latest reported time', async () => {

@@ -16,9 +16,7 @@ describe('an estimate', () => {
     const seeds = [1, 2, 3, 4];
     const errors = new Map(seeds.map((seed) => [seed, randomErrors(seed)]));
     const rows = checkpoints.map((users) => {
-      const inPercent = seeds.map((seed) =>
-        `${(errors.get(seed)!.get(users)! * 100).toFixed(2)} %`.padStart(8),
-      );
+      const inPercent = seeds.map((seed) => `${(errors.get(seed)!.get(users)! * 100).toFixed(2)} %`.padStart(8));
       return `${String(users).padStart(9)} ${inPercent.join(' ')}`;
     });
     console.log(`users     relative error for seeds ${seeds.join(', ')}\n${rows.join('\n')}`);
@@ -183,9 +181,7 @@ describe('a chunk', () => {
           const length = writeChunk(value, content);
           const read = readChunk(value.subarray(0, length));
           expect(read).toEqual(
-            content.registers === undefined
-              ? { coupons: content.coupons.slice() }
-              : { registers: content.registers },
+            content.registers === undefined ? { coupons: content.coupons.slice() } : { registers: content.registers },
           );
           restored.mergeChunk(chunk, new Chunk(read).content);
         }

@@ -79,16 +79,13 @@ async function reports(store: UsageTables, now: number, query: Record<string, st
 
 /** Totals only: data rolled up to days is no longer known by the hour. */
 function withoutSeries(report: unknown): unknown {
-  return JSON.parse(JSON.stringify(report), (key, value) =>
-    key === 'series' || key === 'step' ? undefined : value,
-  );
+  return JSON.parse(JSON.stringify(report), (key, value) => (key === 'series' || key === 'step' ? undefined : value));
 }
 
 /** Number of cells of measurements: of minutes, hours and days. */
 function widths(store: UsageTables): number[] {
   return Object.values(bucketWidth).map(
-    (width) =>
-      [...scanCells(store.measurements, measurementCodec, environment.number, width, 0, 2 ** 32 - 1)].length,
+    (width) => [...scanCells(store.measurements, measurementCodec, environment.number, width, 0, 2 ** 32 - 1)].length,
   );
 }
 

@@ -12,8 +12,7 @@ test('upkeep visits all senders of an environment once a day, in small steps', (
   const store = temporaryUsage();
   const { write, maintain } = createAggregator(store);
   const batch = new Batch();
-  for (let ordinal = 0; ordinal < 20; ordinal += 1)
-    batch.senders.push({ environment, ordinal, slot: ordinal, sender });
+  for (let ordinal = 0; ordinal < 20; ordinal += 1) batch.senders.push({ environment, ordinal, slot: ordinal, sender });
   write(batch.seal());
   const roundAt = (now: number) => {
     const step = { task: 'retention', environment, horizons, now, exposureDays: 30, limit: 8 } as const;

@@ -16,10 +16,7 @@ export function userOf(number: number): Hash64 {
 export const someUsers: fc.Arbitrary<readonly number[]> = fc
   .record({
     first: fc.oneof(fc.integer({ min: 0, max: 700 }), fc.integer({ min: 0, max: 12_000 })),
-    count: fc.oneof(
-      { weight: 4, arbitrary: fc.integer({ max: 400, min: 0 }) },
-      fc.integer({ min: 0, max: 9000 }),
-    ),
+    count: fc.oneof({ weight: 4, arbitrary: fc.integer({ max: 400, min: 0 }) }, fc.integer({ min: 0, max: 9000 })),
     stride: fc.integer({ min: 1, max: 3 }),
   })
   .map(({ first, count, stride }) => Array.from({ length: count }, (_, index) => first + index * stride));

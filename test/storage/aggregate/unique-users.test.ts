@@ -48,9 +48,7 @@ test('counts are the sizes of the unions over the days of the report', async () 
       keep(store, [...all, ...all.map((each) => ({ ...each, ordinal: environmentOrdinal }))]);
       const inReport = all.filter(({ environment, day }) => environment === 1 && day >= 101 && day < 104);
       const expected = (ordinals: readonly number[]) =>
-        sketchOf(
-          inReport.filter(({ ordinal }) => ordinals.includes(ordinal)).flatMap(({ users }) => users),
-        ).estimate();
+        sketchOf(inReport.filter(({ ordinal }) => ordinals.includes(ordinal)).flatMap(({ users }) => users)).estimate();
       const users = count(store, { from: 101, to: 104 }, groups);
       const most = expected([0, 1, 2, 3]);
       expect(users.environment).toBe(most);
@@ -93,9 +91,7 @@ test('no part has more users than the whole, and no whole more than the sum of i
         users: Array.from({ length }, (_, index) => first * 4000 + index),
       }));
       keep(store, [...seen, ...seen.map((each) => ({ ...each, ordinal: environmentOrdinal }))]);
-      const { environment, groups, series } = count(store, { from: 100, to: 101 }, [
-        parts.map((_, at) => at),
-      ]);
+      const { environment, groups, series } = count(store, { from: 100, to: 101 }, [parts.map((_, at) => at)]);
       const counts = parts.map((_, ordinal) => series.get(ordinal)!);
       expect(groups[0]).toBeGreaterThanOrEqual(Math.max(...counts));
       expect(groups[0]).toBeLessThanOrEqual(counts.reduce((sum, each) => sum + each, 0));

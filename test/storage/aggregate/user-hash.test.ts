@@ -1,12 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, it, test } from 'vitest';
-import {
-  type Hash64,
-  hashIdentity,
-  hashReported,
-  murmur3,
-} from '../../../src/storage/aggregate/user-hash.ts';
+import { type Hash64, hashIdentity, hashReported, murmur3 } from '../../../src/storage/aggregate/user-hash.ts';
 
 const hex = ({ high, low }: Hash64) => [high, low].map((half) => half.toString(16).padStart(8, '0')).join('');
 

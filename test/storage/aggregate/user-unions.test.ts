@@ -1,10 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import {
-  countUniqueUsers,
-  type UniqueUsers,
-  UserUnions,
-} from '../../../src/storage/aggregate/unique-users.ts';
+import { countUniqueUsers, type UniqueUsers, UserUnions } from '../../../src/storage/aggregate/unique-users.ts';
 import { createAggregator } from '../../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../../src/storage/commit/batch.ts';
 import { bucketOf, bucketWidth, seriesRef } from '../../../src/storage/lmdb/blocks.ts';
@@ -27,10 +23,7 @@ interface Seen {
   readonly isCounted: boolean;
 }
 
-type Step =
-  | { readonly seen: Seen }
-  | { readonly dayOver: true }
-  | { readonly ask: readonly [number, number] };
+type Step = { readonly seen: Seen } | { readonly dayOver: true } | { readonly ask: readonly [number, number] };
 
 const steps: fc.Arbitrary<readonly Step[]> = fc.array(
   fc.oneof(

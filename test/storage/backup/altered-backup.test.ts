@@ -2,14 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { beforeEach, expect, test } from 'vitest';
-import {
-  BlockChain,
-  blockKind,
-  headBytes,
-  headOf,
-  magic,
-  pagesHeadBytes,
-} from '../../../src/storage/backup/format.ts';
+import { BlockChain, blockKind, headBytes, headOf, magic, pagesHeadBytes } from '../../../src/storage/backup/format.ts';
 import { restore } from '../../../src/storage/backup/restore.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { backUp, filledDirectory, restless, steady } from './data-directory.ts';

@@ -64,9 +64,7 @@ test.each([
 test('a rehashed backup is refused by its MAC', async () => {
   const { file } = await makeBackup(key);
   writeFileSync(file, altered(readFileSync(file)));
-  await expect(readBackup(file, {}, steady, { key, mayBeUnchecked: false })).rejects.toThrow(
-    'its MAC is wrong',
-  );
+  await expect(readBackup(file, {}, steady, { key, mayBeUnchecked: false })).rejects.toThrow('its MAC is wrong');
 });
 
 test('a MAC is not checked with --skip-mac-check', async () => {

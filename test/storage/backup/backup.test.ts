@@ -79,19 +79,7 @@ test('a truncated backup is reported as truncated, with its size, wherever it en
   const { file } = await makeBackup();
   const whole = readFileSync(file);
   const cut = join(dirname(file), 'cut');
-  for (const bytes of [
-    0,
-    7,
-    16,
-    20,
-    100,
-    271,
-    272,
-    5000,
-    whole.length / 2,
-    whole.length - 40,
-    whole.length - 1,
-  ]) {
+  for (const bytes of [0, 7, 16, 20, 100, 271, 272, 5000, whole.length / 2, whole.length - 40, whole.length - 1]) {
     writeFileSync(cut, whole.subarray(0, Math.floor(bytes)));
     await expect(readBackup(cut, {}, steady)).rejects.toThrow(
       `Cannot use ${cut}: it is truncated after ${Math.floor(bytes)} bytes; use another backup`,
@@ -132,16 +120,13 @@ test('a backup of a later format is refused with both numbers', async () => {
   );
 });
 
-test.each(['accounts', 'usage', 'spool', 'journal'])(
-  'a restore into a directory with %s is refused',
-  async (store) => {
-    const { file } = await makeBackup();
-    const target = freshTarget();
-    mkdirSync(join(target, store));
-    await expect(restore(file, target, steady)).rejects.toThrow(`Cannot restore into ${target}: it has data`);
-    expect(readdirSync(target)).toEqual([store]);
-  },
-);
+test.each(['accounts', 'usage', 'spool', 'journal'])('a restore into a directory with %s is refused', async (store) => {
+  const { file } = await makeBackup();
+  const target = freshTarget();
+  mkdirSync(join(target, store));
+  await expect(restore(file, target, steady)).rejects.toThrow(`Cannot restore into ${target}: it has data`);
+  expect(readdirSync(target)).toEqual([store]);
+});
 
 test('a failed or interrupted restore leaves the directory empty', async () => {
   const { file } = await makeBackup();
@@ -180,9 +165,7 @@ test('a damaged store is not backed up, and the previous backup stays', async ()
 
 test('backing up an unprepared directory fails and does not change it', async () => {
   const data = freshTarget();
-  await expect(backUp(data, join(dirname(data), 'backup'))).rejects.toThrow(
-    'it is not a prepared data directory',
-  );
+  await expect(backUp(data, join(dirname(data), 'backup'))).rejects.toThrow('it is not a prepared data directory');
   expect(readdirSync(data)).toEqual([]);
   expect(existsSync(join(dirname(data), 'backup'))).toBe(false);
 });
@@ -192,9 +175,7 @@ test('an error explains why a backup cannot be written or read', async () => {
   const folder = dirname(data);
   const nowhere = join(folder, 'nowhere/backup');
   await expect(backUp(data, folder)).rejects.toThrow(`Cannot write ${folder}: it is a directory`);
-  await expect(backUp(data, nowhere)).rejects.toThrow(
-    `Cannot write ${nowhere}: its directory does not exist`,
-  );
+  await expect(backUp(data, nowhere)).rejects.toThrow(`Cannot write ${nowhere}: its directory does not exist`);
   await expect(readBackup(nowhere, {}, steady)).rejects.toThrow(`Cannot use ${nowhere}: no such file`);
   await expect(readBackup(folder, {}, steady)).rejects.toThrow(`Cannot use ${folder}: it is a directory`);
 });
@@ -205,9 +186,9 @@ test('a page set returns its pages in runs', () => {
       const set = new PageSet(301);
       for (const page of pages) set.add(page, 1);
       const runs = [...set.runs(limit)];
-      expect(
-        runs.flatMap(({ first, count }) => Array.from({ length: count }, (_, at) => first + at)),
-      ).toEqual([...pages].sort((a, b) => a - b));
+      expect(runs.flatMap(({ first, count }) => Array.from({ length: count }, (_, at) => first + at))).toEqual(
+        [...pages].sort((a, b) => a - b),
+      );
       expect(runs.every(({ count }) => count <= limit)).toBe(true);
       expect(set.size).toBe(pages.length);
     }),

@@ -40,28 +40,12 @@ const ofUsage: readonly (readonly [table: keyof UsageTables & string, change: Ch
   ['seen', cut, /seen [0-9a-f]+: it is malformed/],
   ['sketches', () => ({ value: Buffer.from([7, 0, 0]) }), /sketches [0-9a-f]+: it is malformed/],
   ['messages', longer, /messages [0-9a-f]+: it is malformed/],
-  [
-    'cumulative',
-    (value, key) => ({ key: Buffer.concat([key, key]), value }),
-    /cumulative [0-9a-f]+: it is malformed/,
-  ],
+  ['cumulative', (value, key) => ({ key: Buffer.concat([key, key]), value }), /cumulative [0-9a-f]+: it is malformed/],
   ['totals', longer, /totals [0-9a-f]+: it is malformed/],
   ['identities', () => ({ value: Buffer.alloc(3) }), /identities [0-9a-f]+: it is malformed/],
-  [
-    'identityDays',
-    (value, key) => ({ key: key.fill(0, 0, 4), value }),
-    /identities [0-9a-f]+: it is not in the list/,
-  ],
-  [
-    'exposures',
-    (value, key) => ({ key: key.fill(9, 4), value }),
-    /exposures [0-9a-f]+: it is not in the list/,
-  ],
-  [
-    'exposureDays',
-    (value, key) => ({ key: key.fill(0, 0, 4), value }),
-    /exposures [0-9a-f]+: it is not in the list/,
-  ],
+  ['identityDays', (value, key) => ({ key: key.fill(0, 0, 4), value }), /identities [0-9a-f]+: it is not in the list/],
+  ['exposures', (value, key) => ({ key: key.fill(9, 4), value }), /exposures [0-9a-f]+: it is not in the list/],
+  ['exposureDays', (value, key) => ({ key: key.fill(0, 0, 4), value }), /exposures [0-9a-f]+: it is not in the list/],
   ['senders', noJson, /senders [0-9a-f]+: /],
   [
     'ledger',
@@ -88,9 +72,7 @@ test.each(ofUsage)('a damaged record of %s is found', async (table, change, faul
 test('a count of an unnamed series is found', async () => {
   const data = filledDirectory();
   const accounts = openAccountTables(data);
-  const [environment] = Array.from(accounts.applications.getRange()).flatMap(
-    ({ value }) => value.environments,
-  );
+  const [environment] = Array.from(accounts.applications.getRange()).flatMap(({ value }) => value.environments);
   await accounts.lmdb.close();
   // A block of minutes far beyond the series of the environment.
   const key = Buffer.from('00000000000000003c00000ff0', 'hex');
@@ -111,11 +93,7 @@ const ofAccounts: readonly (readonly [TableName, (accounts: AccountTables) => un
     'it is under another hash',
   ],
   ['audit', ({ audit }) => audit.put('7', audit.get(first(audit))!), 'audit 7: it is under another number'],
-  [
-    'sessions',
-    ({ userSessions }) => userSessions.clearAsync(),
-    'it is missing from the sessions of its user',
-  ],
+  ['sessions', ({ userSessions }) => userSessions.clearAsync(), 'it is missing from the sessions of its user'],
   ['notes', ({ notes }) => notes.put('x', { at: 1 } as never), 'notes x: it is malformed'],
   [
     'webhooks',

@@ -33,8 +33,7 @@ function filled(): UsageTables {
   const store = openUsageTables(temporaryDirectory());
   const { write, maintain } = createAggregator(store);
   const names = new Batch();
-  for (const ordinal of ordinals)
-    names.series.push({ environment, ordinal, name: ['checkout', `variant-${ordinal}`] });
+  for (const ordinal of ordinals) names.series.push({ environment, ordinal, name: ['checkout', `variant-${ordinal}`] });
   write(names.seal());
   for (let minute = start; minute <= now; minute += 37) {
     const horizons = horizonsAt(minute * minuteMs, retention);

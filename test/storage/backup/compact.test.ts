@@ -11,9 +11,7 @@ import { everythingIn, filledDirectory, interruptedAt, steady } from './data-dir
 async function emptiedDirectory(): Promise<string> {
   const data = filledDirectory();
   const usage = openUsageTables(data);
-  const keys = Array.from({ length: 2000 }, (_, at) =>
-    Buffer.from(`messages of ${at}`.padEnd(22).slice(0, 22)),
-  );
+  const keys = Array.from({ length: 2000 }, (_, at) => Buffer.from(`messages of ${at}`.padEnd(22).slice(0, 22)));
   const { lmdb, ledger } = usage;
   lmdb.transactionSync(() => keys.forEach((key) => void ledger.putSync(key, Buffer.alloc(1000))));
   lmdb.transactionSync(() => keys.forEach((key) => void ledger.removeSync(key)));

@@ -10,10 +10,7 @@ import { unpack } from '../../fixtures/stores/unpack.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
 /** Runs to the end. */
-export const steady = new Pace({
-  clock: { monotonic: () => performance.now() },
-  over: new AbortController().signal,
-});
+export const steady = new Pace({ clock: { monotonic: () => performance.now() }, over: new AbortController().signal });
 
 /** Rests whenever it may, and tells `rested` of it, which says whether the work is over. */
 export function restless(rested: () => boolean): Pace {
@@ -53,11 +50,7 @@ export async function backUp(data: string, file: string, pace = steady, key?: Ba
 /** What `flagmeter verify` reports of a directory. */
 export async function findingsIn(data: string) {
   const findings: string[] = [];
-  const isSound = await checkDirectory(
-    data,
-    steady,
-    ({ file, words }) => void findings.push(`${file}: ${words}`),
-  );
+  const isSound = await checkDirectory(data, steady, ({ file, words }) => void findings.push(`${file}: ${words}`));
   return { isSound, findings };
 }
 
@@ -73,10 +66,7 @@ export async function everythingIn(data: string): Promise<string[]> {
   );
   const { lmdb, ...tables } = usage;
   const cells = Object.entries(tables).flatMap(([table, rows]) =>
-    Array.from(
-      rows.getRange(),
-      ({ key, value }) => `${table} ${key.toString('hex')} ${value.toString('hex')}`,
-    ),
+    Array.from(rows.getRange(), ({ key, value }) => `${table} ${key.toString('hex')} ${value.toString('hex')}`),
   );
   await Promise.all([accounts.lmdb.close(), lmdb.close()]);
   return [...records, ...cells];

@@ -17,27 +17,24 @@ const sizes = fc.array(
   fc.oneof(fc.nat(3 * chunkBytes), fc.constantFrom(0, 1, 4096, chunkBytes - 1, chunkBytes, chunkBytes + 1)),
 );
 
-test.each(['aligned', 'unaligned'] as const)(
-  'a file contains the written bytes, with %s memory',
-  (memory) => {
-    const directory = temporaryDirectory();
-    let files = 0;
-    fc.assert(
-      fc.property(sizes, (lengths) => {
-        files += 1;
-        const path = join(directory, `${files}`);
-        const parts = lengths.map((length, at) => Buffer.alloc(length, at + 1));
-        const writer = new FileWriter(path, chunks[memory]());
-        for (let at = 0; at < parts.length; at += 2) writer.write(parts.slice(at, at + 2));
-        writer.end();
-        writer.close();
-        expect(readFileSync(path).equals(Buffer.concat(parts))).toBe(true);
-        expect(statSync(path).mode & 0o777).toBe(0o600);
-      }),
-      { numRuns: 50 },
-    );
-  },
-);
+test.each(['aligned', 'unaligned'] as const)('a file contains the written bytes, with %s memory', (memory) => {
+  const directory = temporaryDirectory();
+  let files = 0;
+  fc.assert(
+    fc.property(sizes, (lengths) => {
+      files += 1;
+      const path = join(directory, `${files}`);
+      const parts = lengths.map((length, at) => Buffer.alloc(length, at + 1));
+      const writer = new FileWriter(path, chunks[memory]());
+      for (let at = 0; at < parts.length; at += 2) writer.write(parts.slice(at, at + 2));
+      writer.end();
+      writer.close();
+      expect(readFileSync(path).equals(Buffer.concat(parts))).toBe(true);
+      expect(statSync(path).mode & 0o777).toBe(0o600);
+    }),
+    { numRuns: 50 },
+  );
+});
 
 test('an existing file is not overwritten', () => {
   const path = join(temporaryDirectory(), 'file');

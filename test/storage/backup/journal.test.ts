@@ -153,20 +153,17 @@ test('a backup reports a server that was killed meanwhile', async () => {
   await expect(requestFold(await killed(), steady)).rejects.toThrow('its server stopped and left packets in');
 });
 
-test.each([1, 2])(
-  'the journals of %i lanes are folded without a server, as the next start would',
-  async (lanes) => {
-    const data = await killed(lanes);
-    const expected = await replayed(data);
-    expect(await everythingIn(data)).not.toEqual(expected);
-    expect((await stateOf(data)).layout).toBe(usageLayout.journalled);
-    await foldJournals(data, people);
-    expect(await everythingIn(data)).toEqual(expected);
-    expect(areJournalsEmpty(data)).toBe(true);
-    expect((await stateOf(data)).layout).toBe(2);
-    expect(await findingsIn(data)).toMatchObject({ isSound: true });
-  },
-);
+test.each([1, 2])('the journals of %i lanes are folded without a server, as the next start would', async (lanes) => {
+  const data = await killed(lanes);
+  const expected = await replayed(data);
+  expect(await everythingIn(data)).not.toEqual(expected);
+  expect((await stateOf(data)).layout).toBe(usageLayout.journalled);
+  await foldJournals(data, people);
+  expect(await everythingIn(data)).toEqual(expected);
+  expect(areJournalsEmpty(data)).toBe(true);
+  expect((await stateOf(data)).layout).toBe(2);
+  expect(await findingsIn(data)).toMatchObject({ isSound: true });
+});
 
 test('a missing journal is reported and not folded', async () => {
   const data = await killed();
@@ -180,8 +177,7 @@ test('a missing journal is reported and not folded', async () => {
   expect((await stateOf(data)).layout).toBe(usageLayout.journalled);
 });
 
-const missing = (data: string) =>
-  `Cannot read journal ${journalsOf(data)}/1: its segments are missing. Put them back`;
+const missing = (data: string) => `Cannot read journal ${journalsOf(data)}/1: its segments are missing. Put them back`;
 
 test('a journal without its segments is reported, and neither folded nor restarted', async () => {
   const data = await killed();
@@ -238,9 +234,7 @@ test('verify counts the frames missing from the store, and changes nothing', asy
   expect(isSound).toBe(true);
   const lane = (number: number) =>
     expect.stringMatching(
-      new RegExp(
-        `^${journalsOf(data)}/${number}: in order, 1 frame \\([\\d.]+ KiB\\) not yet in the store: `,
-      ),
+      new RegExp(`^${journalsOf(data)}/${number}: in order, 1 frame \\([\\d.]+ KiB\\) not yet in the store: `),
     );
   expect(findings.slice(-2)).toEqual([lane(1), lane(2)]);
   expect(readFileSync(segmentIn(data)).equals(before)).toBe(true);

@@ -2,12 +2,7 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Destination, folderDestination } from '../../../src/storage/backup/destination.ts';
-import {
-  backupName,
-  latestBackup,
-  makeScheduled,
-  timeOfBackup,
-} from '../../../src/storage/backup/make-scheduled.ts';
+import { backupName, latestBackup, makeScheduled, timeOfBackup } from '../../../src/storage/backup/make-scheduled.ts';
 import { readBackup } from '../../../src/storage/backup/read-backup.ts';
 import { type BackupThread, Schedule } from '../../../src/storage/backup/schedule.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
@@ -19,13 +14,7 @@ const begin = Date.parse('2026-01-02T03:04:05Z');
 /** A schedule that makes real backups, on a clock that only its own waits advance. */
 async function keepFor(
   hours: number,
-  options: {
-    folder?: string;
-    data?: string;
-    keep?: number;
-    from?: number;
-    remove?: Destination['remove'];
-  } = {},
+  options: { folder?: string; data?: string; keep?: number; from?: number; remove?: Destination['remove'] } = {},
 ) {
   const data = options.data ?? filledDirectory();
   const folder = options.folder ?? join(dirname(data), 'backups');

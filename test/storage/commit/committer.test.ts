@@ -40,11 +40,7 @@ test('commits continue while the event loop is stuck in one turn', async () => {
     intake.collect();
     for (let ticks = 0; ticks < 20; ticks += 1) await Promise.resolve();
   }
-  expect({ turns, commits: intake.commits, answered: answered.size }).toEqual({
-    turns: 0,
-    commits: 3,
-    answered: 3,
-  });
+  expect({ turns, commits: intake.commits, answered: answered.size }).toEqual({ turns: 0, commits: 3, answered: 3 });
   await intake.close();
   await store.lmdb.close();
 });

@@ -5,12 +5,7 @@ const delayMs = 2;
 const commitMs = 0.3;
 
 /** Runs commits for some milliseconds. @param next the packets of a commit, and its duration @returns packets and commits by phase */
-function run(
-  trial: DelayTrial,
-  ms: number,
-  next: (isDelayed: boolean) => { packets: number; ms: number },
-  from = 0,
-) {
+function run(trial: DelayTrial, ms: number, next: (isDelayed: boolean) => { packets: number; ms: number }, from = 0) {
   const sums = { packets: 0, commits: 0, delayed: 0 };
   for (let now = from; now < from + ms; ) {
     const { isDelayed } = trial;

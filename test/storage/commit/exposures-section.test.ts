@@ -4,12 +4,7 @@ import { createAggregator } from '../../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../../src/storage/commit/batch.ts';
 import { digestWords } from '../../../src/storage/commit/records.ts';
 import { seriesRef } from '../../../src/storage/lmdb/blocks.ts';
-import {
-  type Exposure,
-  exposuresKey,
-  readExposures,
-  rowsPerPerson,
-} from '../../../src/storage/lmdb/exposures.ts';
+import { type Exposure, exposuresKey, readExposures, rowsPerPerson } from '../../../src/storage/lmdb/exposures.ts';
 import { digestIdentity } from '../../../src/storage/lmdb/instances.ts';
 import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
@@ -18,22 +13,13 @@ import { temporaryUsage } from '../../support/temporary-usage.ts';
 const start = 1_800_000_000;
 const digestOf = (identity: string) => digestIdentity(Buffer.alloc(32), 1, identity);
 
-function rowsOf(
-  store: UsageTables,
-  environment: number,
-  identity: string,
-): Map<number, Exposure> | undefined {
+function rowsOf(store: UsageTables, environment: number, identity: string): Map<number, Exposure> | undefined {
   store.exposures.resetReadTxn();
   return readExposures(store, exposuresKey(environment, digestOf(identity)))?.rows;
 }
 
 /** A batch of one packet: one check of each ordinal by the person. */
-function packetOf(
-  identity: string,
-  environment: number,
-  ordinals: readonly number[],
-  seconds = start,
-): Batch {
+function packetOf(identity: string, environment: number, ordinals: readonly number[], seconds = start): Batch {
   const batch = new Batch();
   batch.exposures.addPerson(digestWords(digestOf(identity)));
   for (const ordinal of ordinals) batch.exposures.add(seriesRef(environment, ordinal), seconds, 1, 0, 0);
@@ -82,11 +68,7 @@ test('exposures add up the inputs of many commits, across reopening and forgetti
           }
         }
         if (forget !== undefined) {
-          batch.forgotten.push({
-            application: 1,
-            environments: [1, 2],
-            digest: digestOf(forget).toString('hex'),
-          });
+          batch.forgotten.push({ application: 1, environments: [1, 2], digest: digestOf(forget).toString('hex') });
           for (const environment of [1, 2]) model.delete(`${environment}/${forget}`);
         }
         write(batch.seal());
@@ -120,11 +102,7 @@ test('beyond the limit of people in an environment, only the first have exposure
   write(forgetting.seal());
   write(packetOf('c', 1, [0]).seal());
   write(packetOf('d', 1, [0]).seal());
-  expect(['a', 'c', 'd'].map((identity) => rowsOf(store, 1, identity)?.size)).toEqual([
-    undefined,
-    1,
-    undefined,
-  ]);
+  expect(['a', 'c', 'd'].map((identity) => rowsOf(store, 1, identity)?.size)).toEqual([undefined, 1, undefined]);
 });
 
 test('the rows of a person are limited, and existing rows still count', async () => {

@@ -5,12 +5,7 @@ import { HourRows } from '../../../src/ingest/ledger/hour-rows.ts';
 import { sendersPerHour } from '../../../src/storage/aggregate/hot-ledger.ts';
 import { Batch } from '../../../src/storage/commit/batch.ts';
 import { ledgerSection } from '../../../src/storage/commit/sections.ts';
-import {
-  type LedgerLine,
-  ledgerEntries,
-  ledgerLifeHours,
-  subjectText,
-} from '../../../src/storage/lmdb/ledger.ts';
+import { type LedgerLine, ledgerEntries, ledgerLifeHours, subjectText } from '../../../src/storage/lmdb/ledger.ts';
 import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { temporaryUsage } from '../../support/temporary-usage.ts';
@@ -32,12 +27,7 @@ function lineOf(application: number, hour: number, status: number, count = 1, at
 }
 
 /** A commit, which fails on demand. */
-function commit(
-  store: UsageTables,
-  section: ReturnType<typeof ledgerSection>,
-  lines: LedgerLine[],
-  fails = false,
-) {
+function commit(store: UsageTables, section: ReturnType<typeof ledgerSection>, lines: LedgerLine[], fails = false) {
   const envelope = new Batch().seal(undefined, lines);
   try {
     store.lmdb.transactionSync(() => {
@@ -58,11 +48,7 @@ test('rows add up the commits and keep the last example, across failures and reo
     count: fc.integer({ min: 1, max: 1000 }),
     at: fc.nat(1000),
   });
-  const step = fc.record({
-    lines: fc.array(line, { maxLength: 6 }),
-    fails: fc.boolean(),
-    reopens: fc.boolean(),
-  });
+  const step = fc.record({ lines: fc.array(line, { maxLength: 6 }), fails: fc.boolean(), reopens: fc.boolean() });
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 8 }), async (steps) => {
       const store = openUsageTables(temporaryDirectory());

@@ -31,10 +31,7 @@ function contentOf(envelope: Envelope) {
     exposures: [],
   };
   eachCount(envelope, (...count) => void found.counts.push(count));
-  eachMeasurement(
-    envelope,
-    (ref, bucket, value, at) => void found.measurements.push([ref, bucket, value, at]),
-  );
+  eachMeasurement(envelope, (ref, bucket, value, at) => void found.measurements.push([ref, bucket, value, at]));
   eachUser(envelope, (ref, minute, high, low) => void found.users.push([ref, minute, high, low]));
   eachExposure(envelope, {
     person: (bytes) => void found.exposures.push(bytes.toString('hex')),
@@ -130,11 +127,7 @@ const misuses: [string, () => unknown, string][] = [
     () => batchOf().release(),
     'the records of a batch that is being filled are not released',
   ],
-  [
-    'has exposures of no person',
-    () => new Batch().exposures.add(1, 1, 1, 0, 0),
-    'an exposure follows its person',
-  ],
+  ['has exposures of no person', () => new Batch().exposures.add(1, 1, 1, 0, 0), 'an exposure follows its person'],
 ];
 
 test.each(misuses)('an assertion fails for a batch that %s', (_, misuse, claim) => {
@@ -161,11 +154,7 @@ const broken: [string, (envelope: Envelope, arrays: RecordArrays, batch: Batch) 
     (envelope) => ({ ...envelope, counts: { ...envelope.counts!, records: 2 } }),
     'as many records are read as were added',
   ],
-  [
-    'without the name of a new series',
-    (envelope) => ({ ...envelope, series: [] }),
-    'a new series comes with its name',
-  ],
+  ['without the name of a new series', (envelope) => ({ ...envelope, series: [] }), 'a new series comes with its name'],
 ];
 
 test.each(broken)('an envelope %s is rejected', async (_, spoil, claim) => {

@@ -12,10 +12,7 @@ import type { NewSeries } from '../../../src/storage/lmdb/series.ts';
 import { openLane, turn } from '../../support/open-lane.ts';
 
 function dictionary(limits = { features: 3, variants: 4, metrics: 2 }, known: NewSeries[] = []) {
-  return {
-    names: new EnvironmentSeries(7, limits, known),
-    sink: { series: [] as NewSeries[], folded: 0, dropped: 0 },
-  };
+  return { names: new EnvironmentSeries(7, limits, known), sink: { series: [] as NewSeries[], folded: 0, dropped: 0 } };
 }
 
 const anyName = fc.oneof(
@@ -102,9 +99,7 @@ test('any input results in a bounded dictionary with one series per name, restor
       expect(new Set(sink.series.map(({ ordinal }) => ordinal)).size).toBe(sink.series.length);
 
       const again = dictionary(undefined, sink.series);
-      expect(pairs.map(([feature, variant]) => again.names.variant(feature, variant, again.sink))).toEqual(
-        refs,
-      );
+      expect(pairs.map(([feature, variant]) => again.names.variant(feature, variant, again.sink))).toEqual(refs);
       expect(again.sink.series).toEqual([]);
     }),
   );

@@ -33,20 +33,12 @@ function openTables() {
 
 const application = 1;
 const digestOf = (person: number) => String(person).padStart(32, '0');
-const idOf = (person: number, serial: number) =>
-  `fm_in_${digestOf(person)}${String(serial).padStart(40, '0')}`;
+const idOf = (person: number, serial: number) => `fm_in_${digestOf(person)}${String(serial).padStart(40, '0')}`;
 
 function mintOf(person: number, serial: number): HashedMint {
   const [high, low] = [person, serial];
   const times = { expiresAt: 1000 + serial, graceUntil: 100 + serial };
-  return hashedId({
-    application,
-    instanceId: idOf(person, serial),
-    high,
-    low,
-    profile: `{${serial}}`,
-    ...times,
-  });
+  return hashedId({ application, instanceId: idOf(person, serial), high, low, profile: `{${serial}}`, ...times });
 }
 
 function useOf(person: number, serial: number): HashedUse {

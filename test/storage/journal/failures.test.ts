@@ -7,24 +7,13 @@ import { JournalFailed, JournalFull } from '../../../src/storage/journal/errors.
 import { journalDirectory } from '../../../src/storage/journal/files.ts';
 import { JournalReader } from '../../../src/storage/journal/reader.ts';
 import { JournalWriter } from '../../../src/storage/journal/writer.ts';
-import {
-  bodyOf,
-  type FramesOnDisk,
-  makeJournal,
-  replay,
-  segmentSize,
-  writeFrames,
-} from './frames-on-disk.ts';
+import { bodyOf, type FramesOnDisk, makeJournal, replay, segmentSize, writeFrames } from './frames-on-disk.ts';
 import type { Fault, Operation } from './lossy-disk.ts';
 
 const body = (sequence: number) => [Buffer.from(bodyOf(sequence))];
 
 /** Faults for the operations to come, of some kinds, one after another. */
-function failNext(
-  { disk }: FramesOnDisk,
-  kinds: readonly Operation['kind'][],
-  faults: (Fault | undefined)[],
-) {
+function failNext({ disk }: FramesOnDisk, kinds: readonly Operation['kind'][], faults: (Fault | undefined)[]) {
   const due = [...faults];
   disk.fault = ({ kind }) => (kinds.includes(kind) ? due.shift() : undefined);
 }
@@ -155,9 +144,7 @@ describe('an append', () => {
     const writer = new JournalWriter(journal, 0);
     rmSync(directory, { recursive: true });
     const failure = failureOf(() => writer.append(body(1)));
-    expect(failure.message).toMatch(
-      /was removed, moved or replaced while it was in use\. The frame was refused$/,
-    );
+    expect(failure.message).toMatch(/was removed, moved or replaced while it was in use\. The frame was refused$/);
   });
 });
 

@@ -55,8 +55,7 @@ export function writeRecycled(last: number): FramesOnDisk {
 /** The numbers of the frames that a replay returns. Each has the body, or the beginning of the body, that it must have. */
 export function replay(journal: Journal, after = 0): number[] {
   return [...new JournalReader(journal, after).frames()].map(({ sequence, body }) => {
-    if (!bodyOf(sequence).startsWith(Buffer.from(body).toString()))
-      throw new Error(`Frame ${sequence} differs`);
+    if (!bodyOf(sequence).startsWith(Buffer.from(body).toString())) throw new Error(`Frame ${sequence} differs`);
     return sequence;
   });
 }

@@ -3,14 +3,7 @@ import { prepareSpare } from '../../../src/storage/journal/directory.ts';
 import { JournalReader } from '../../../src/storage/journal/reader.ts';
 import { type Journal, segmentNames } from '../../../src/storage/journal/segment.ts';
 import { JournalWriter } from '../../../src/storage/journal/writer.ts';
-import {
-  appendFrames,
-  bodyOf,
-  type FramesOnDisk,
-  replay,
-  writeFrames,
-  writeRecycled,
-} from './frames-on-disk.ts';
+import { appendFrames, bodyOf, type FramesOnDisk, replay, writeFrames, writeRecycled } from './frames-on-disk.ts';
 
 const length = 216;
 const afterFrame5 = 4_096 + 3_024;

@@ -120,8 +120,7 @@ export class Schedule {
       this.#unknown = undefined;
     } catch (error) {
       const goesOn = error instanceof JournalFull || shortageIn(error) !== undefined;
-      if (goesOn || (error instanceof JournalFailed && error.outcome === 'refused'))
-        this.#unknown = undefined;
+      if (goesOn || (error instanceof JournalFailed && error.outcome === 'refused')) this.#unknown = undefined;
       if (!goesOn) throw error;
     }
   }

@@ -93,8 +93,7 @@ describe.each<[string, () => JournalFiles]>([
       journal = { files, id: Buffer.alloc(16, 1), segmentSize: 12_288 };
     });
     const text = (sequence: number, length = 3_000) => `${sequence}:${'x'.repeat(length)}`;
-    const texts = (reader: JournalReader, upTo?: number) =>
-      [...reader.frames(upTo)].map(({ body }) => body.toString());
+    const texts = (reader: JournalReader, upTo?: number) => [...reader.frames(upTo)].map(({ body }) => body.toString());
     const prepare = () => [...prepareSpare(journal)];
     const append = (writer: JournalWriter, from: number, to: number) => {
       for (let sequence = from; sequence <= to; sequence++)

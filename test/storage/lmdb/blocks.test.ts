@@ -16,10 +16,7 @@ import {
 } from '../../../src/storage/lmdb/blocks.ts';
 
 const counts = fc.record({ checks: fc.nat(), used: fc.nat(), viewed: fc.nat() });
-const block = fc.array(fc.option(counts, { nil: undefined }), {
-  minLength: cellsPerBlock,
-  maxLength: cellsPerBlock,
-});
+const block = fc.array(fc.option(counts, { nil: undefined }), { minLength: cellsPerBlock, maxLength: cellsPerBlock });
 
 test('reads a block unchanged', () => {
   const encoder = new BlockEncoder(countsCodec);
@@ -48,9 +45,7 @@ test('the layout on disk does not change', () => {
   const cells: Block<Counts> = new Array(cellsPerBlock).fill(undefined);
   cells[6] = { checks: 3, used: 2, viewed: 1 };
   const value = new BlockEncoder(countsCodec).encode(cells);
-  expect(value.toString('hex')).toBe(
-    '40000000' + '0000000000000840' + '0000000000000040' + '000000000000f03f',
-  );
+  expect(value.toString('hex')).toBe('40000000' + '0000000000000840' + '0000000000000040' + '000000000000f03f');
   const measurement = Buffer.alloc(measurementCodec.bytes);
   measurementCodec.write(measurement, 0, { sum: 1, count: 2, last: 3, lastAt: 4, min: 5, max: 6 });
   expect([0, 1, 2, 3, 4, 5].map((at) => measurement.readDoubleLE(at * 8))).toEqual([1, 2, 3, 4, 5, 6]);

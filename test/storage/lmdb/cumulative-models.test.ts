@@ -7,9 +7,7 @@ import { openStore, start, type Totals } from '../../support/cumulative-store.ts
 /** What a process does in one interval: counts, then sends, and misses the answer or not. */
 const step = fc.record({
   process: fc.nat(3),
-  counted: fc.dictionary(fc.constantFrom('a/yes', 'a/no', 'b/yes'), fc.integer({ min: 1, max: 9 }), {
-    minKeys: 1,
-  }),
+  counted: fc.dictionary(fc.constantFrom('a/yes', 'a/no', 'b/yes'), fc.integer({ min: 1, max: 9 }), { minKeys: 1 }),
   arrives: fc.boolean(),
   isConfirmed: fc.boolean(),
   isDelayed: fc.boolean(),

@@ -186,12 +186,7 @@ describe('a message of an SDK that repeats buckets', () => {
 describe('a registration', () => {
   const sender = digestBytes(1, 2 ** 32 - 1, 5, 6);
   const unnamed = { sender, repeats: repeats.never, ...unknownInterval };
-  const registration = (more: Partial<CumulativeMessage>) => ({
-    identity: sender,
-    sender,
-    length: 0,
-    ...more,
-  });
+  const registration = (more: Partial<CumulativeMessage>) => ({ identity: sender, sender, length: 0, ...more });
 
   test('states the SDK and the interval of messages that state neither', async () => {
     const store = openStore();

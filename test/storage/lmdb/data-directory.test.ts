@@ -63,26 +63,10 @@ test.each([
   ['has less than a page', (file: string) => truncateSync(file, 100), 'it is damaged'],
   ['has one page', (file: string) => truncateSync(file, pageSize), 'it is damaged'],
   ['has two pages', (file: string) => truncateSync(file, 2 * pageSize), 'it is truncated after 8192 bytes'],
-  [
-    'ends within a page',
-    (file: string) => truncateSync(file, 2 * pageSize + 10),
-    'it is truncated after 8202 bytes',
-  ],
-  [
-    'is another file',
-    (file: string) => writeFileSync(file, randomBytes(statSync(file).size)),
-    'it is damaged',
-  ],
-  [
-    'has a first page of zeros',
-    (file: string) => overwrite(file, 0, Buffer.alloc(pageSize)),
-    'it is damaged',
-  ],
-  [
-    'has a second page of zeros',
-    (file: string) => overwrite(file, pageSize, Buffer.alloc(pageSize)),
-    'it is damaged',
-  ],
+  ['ends within a page', (file: string) => truncateSync(file, 2 * pageSize + 10), 'it is truncated after 8202 bytes'],
+  ['is another file', (file: string) => writeFileSync(file, randomBytes(statSync(file).size)), 'it is damaged'],
+  ['has a first page of zeros', (file: string) => overwrite(file, 0, Buffer.alloc(pageSize)), 'it is damaged'],
+  ['has a second page of zeros', (file: string) => overwrite(file, pageSize, Buffer.alloc(pageSize)), 'it is damaged'],
 ] as const)('a file that %s is rejected, and the directory is unchanged', async (_what, damage, fault) => {
   for (const name of ['accounts', 'usage', 'spool']) {
     const data = await openUsed();
@@ -139,9 +123,7 @@ function lastPageOf(data: string): number {
 }
 
 const recordsOf = (tables: readonly Table[]) =>
-  tables.map((table) =>
-    Array.from(table.getRange(), ({ key, value }) => `${key} ${value.toString('latin1')}`),
-  );
+  tables.map((table) => Array.from(table.getRange(), ({ key, value }) => `${key} ${value.toString('latin1')}`));
 
 test('a file may end before an unused last page, but not before a page in use', async () => {
   const data = temporaryDirectory();
@@ -208,14 +190,8 @@ test('a failure leaves nothing behind, and remains of a power loss are harmless'
 });
 
 test.each([
-  [
-    'a system error',
-    () => Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' }),
-  ],
-  [
-    "LMDB's error",
-    () => Object.assign(new Error('No space left on device'), { code: constants.errno.ENOSPC }),
-  ],
+  ['a system error', () => Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })],
+  ["LMDB's error", () => Object.assign(new Error('No space left on device'), { code: constants.errno.ENOSPC })],
   [
     'its cause',
     () => new Error('Cannot make lock.mdb', { cause: Object.assign(new Error('quota'), { code: 'EDQUOT' }) }),

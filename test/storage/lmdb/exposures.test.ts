@@ -44,21 +44,12 @@ function sweep(store: UsageTables, seconds: number, limit = 2): number {
 test('the stored format of a value does not change', async () => {
   const store = temporaryUsage();
   transact(store, () => see(store, keyOf(7), 5, start));
-  const stored = [...store.exposures.getRange()].map(({ key, value }) => [
-    key.toString('hex'),
-    value.toString('hex'),
-  ]);
+  const stored = [...store.exposures.getRange()].map(({ key, value }) => [key.toString('hex'), value.toString('hex')]);
   expect(stored).toEqual([
     ['00000001', '01000000'],
     [
       `00000001${'07'.repeat(16)}`,
-      '204e0000' +
-        '05000000' +
-        '0030ff66' +
-        '0030ff66' +
-        '000000000000f03f' +
-        '0000000000000040' +
-        '0000000000000840',
+      '204e0000' + '05000000' + '0030ff66' + '0030ff66' + '000000000000f03f' + '0000000000000040' + '0000000000000840',
     ],
   ]);
   expect([...store.exposureDays.getKeys()].map((key) => key.toString('hex'))).toEqual([
@@ -92,8 +83,7 @@ test('a sweep removes exactly the expired exposures', async () => {
       const left = new Map<string, number>();
       for (const environment of [1, 2]) {
         for (const person of [1, 2, 3, 4]) {
-          for (const [ordinal, { lastSeen }] of readExposures(store, keyOf(person, environment))?.rows ??
-            []) {
+          for (const [ordinal, { lastSeen }] of readExposures(store, keyOf(person, environment))?.rows ?? []) {
             left.set(`${environment}/${person}/${ordinal}`, lastSeen);
           }
         }

@@ -99,8 +99,7 @@ test('use extends the life of an id, unless it was replaced or never minted', as
   const expiresAt = start + 40 * day;
   transact(store, () => {
     for (const n of [1, 2]) mint(store, 'ann', n);
-    for (const n of [1, 2, 3])
-      putHashedUse(store, hashedId({ application: 1, instanceId: idOf('ann', n), expiresAt }));
+    for (const n of [1, 2, 3]) putHashedUse(store, hashedId({ application: 1, instanceId: idOf('ann', n), expiresAt }));
     putHashedUse(store, hashedId({ application: 1, instanceId: idOf('ann', 2), expiresAt: start }));
     putHashedUse(store, hashedId({ application: 1, instanceId: idOf('eve', 1), expiresAt }));
   });
@@ -113,10 +112,7 @@ test('a sweep removes people whose ids have all expired before today', async () 
   transact(store, () => {
     for (const name of ['ann', 'bob', 'eve']) mint(store, name, 1);
     mint(store, 'bob', 2, start + 2 * day);
-    putHashedUse(
-      store,
-      hashedId({ application: 1, instanceId: idOf('eve', 1), expiresAt: start + 50 * day }),
-    );
+    putHashedUse(store, hashedId({ application: 1, instanceId: idOf('eve', 1), expiresAt: start + 50 * day }));
   });
   const leftAt = (now: number) => {
     while (transact(store, () => sweepInstances(store, now, 1)) > 0);
@@ -150,16 +146,12 @@ test('the secret is created once and kept with the store', async () => {
   await store.lmdb.close();
 });
 
-test.each([
-  '',
-  'fm_in_',
-  idOf('ann', 1).slice(1),
-  `${idOf('ann', 1)}0`,
-  idOf('ann', 1).toUpperCase(),
-  'x'.repeat(78),
-])('%j cannot be an id, and is not looked up', async (text) => {
-  expect(digestOfInstance(text)).toBeUndefined();
-});
+test.each(['', 'fm_in_', idOf('ann', 1).slice(1), `${idOf('ann', 1)}0`, idOf('ann', 1).toUpperCase(), 'x'.repeat(78)])(
+  '%j cannot be an id, and is not looked up',
+  async (text) => {
+    expect(digestOfInstance(text)).toBeUndefined();
+  },
+);
 
 test('the stored format of a record does not change', async () => {
   const store = temporaryUsage();

@@ -94,10 +94,7 @@ const later: Layout = {
 };
 
 const cellsOf = (lmdb: LmdbEnvironment, table: string) =>
-  Array.from(
-    openTable(lmdb, table).getRange(),
-    ({ key, value }) => `${key.toString('hex')} ${value.toString('hex')}`,
-  );
+  Array.from(openTable(lmdb, table).getRange(), ({ key, value }) => `${key.toString('hex')} ${value.toString('hex')}`);
 
 describe('a store of an earlier layout', () => {
   it('is migrated step by step, and its original file is kept', async () => {

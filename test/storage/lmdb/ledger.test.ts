@@ -39,19 +39,14 @@ const refusedTotal = { count: 3, lastAt, example: { environment: 'Prodction', ke
 function put(store: UsageTables, application: number, hour: number, of: LedgerSubject, count = 3): void {
   const subject = subjectText(of);
   const totals = of === refused ? { ...refusedTotal, count } : { count, lastAt, example: null };
-  store.lmdb.transactionSync(() =>
-    putLedgerRow(store, ledgerKey({ application, hour, subject }), subject, totals),
-  );
+  store.lmdb.transactionSync(() => putLedgerRow(store, ledgerKey({ application, hour, subject }), subject, totals));
 }
 
 test('the stored format of a row does not change', async () => {
   const store = temporaryUsage();
   put(store, 5, 491_580, refused);
   put(store, 5, 491_580, accepted);
-  const stored = [...store.ledger.getRange()].map(({ key, value }) => [
-    key.toString('hex'),
-    value.toString(),
-  ]);
+  const stored = [...store.ledger.getRange()].map(({ key, value }) => [key.toString('hex'), value.toString()]);
   expect(stored).toEqual([
     [
       '000000050007803c3b8382b8ad74029b2c2023aba3cc4048',
@@ -98,8 +93,7 @@ test('expired rows are deleted in bounded steps, per application', async () => {
   for (const application of [4, 5]) {
     for (const hour of [1, 2, 3, 4]) put(store, application, hour, accepted);
   }
-  const hoursOf = (application: number) =>
-    Array.from(ledgerEntries(store, application, 0, 10), ({ hour }) => hour);
+  const hoursOf = (application: number) => Array.from(ledgerEntries(store, application, 0, 10), ({ hour }) => hour);
   const sweep = (before: number) => store.lmdb.transactionSync(() => deleteLedger(store, 5, before, 2));
   sweep(4);
   expect(hoursOf(5)).toEqual([4, 3]);

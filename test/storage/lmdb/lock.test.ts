@@ -1,15 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  chmodSync,
-  linkSync,
-  mkdirSync,
-  readdirSync,
-  renameSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, linkSync, mkdirSync, readdirSync, renameSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -42,9 +33,7 @@ describe('a data directory between processes', () => {
     const data = temporaryDirectory();
     const lock = lockDataDirectory(data);
     for (const name of readdirSync(data)) renameSync(join(data, name), join(temporaryDirectory(), name));
-    expect((await serve(data)).said).toBe(
-      `Cannot use the data directory ${data}: process ${process.pid} is using it`,
-    );
+    expect((await serve(data)).said).toBe(`Cannot use the data directory ${data}: process ${process.pid} is using it`);
     lock.release();
   });
 
@@ -105,9 +94,7 @@ describe('lockDataDirectory', () => {
   it('reports which directory cannot be used and why', () => {
     const file = join(temporaryDirectory(), 'file');
     writeFileSync(file, '');
-    expect(() => lockDataDirectory(file)).toThrow(
-      `Cannot use the data directory ${file}: it is not a directory`,
-    );
+    expect(() => lockDataDirectory(file)).toThrow(`Cannot use the data directory ${file}: it is not a directory`);
     const below = join(file, 'data');
     expect(() => lockDataDirectory(below)).toThrow(
       `Cannot use the data directory ${below}: a part of its path is not a directory`,
@@ -118,8 +105,6 @@ describe('lockDataDirectory', () => {
     const readOnly = join(temporaryDirectory(), 'read-only');
     mkdirSync(readOnly);
     chmodSync(readOnly, 0o500);
-    expect(() => lockDataDirectory(readOnly)).toThrow(
-      `Cannot use the data directory ${readOnly}: permission denied`,
-    );
+    expect(() => lockDataDirectory(readOnly)).toThrow(`Cannot use the data directory ${readOnly}: permission denied`);
   });
 });

@@ -24,11 +24,9 @@ test.skipIf(process.versions['bun'] === undefined)(
     const table = openTable(lmdb, 'values');
     const fill = (value: number) =>
       table.transaction(() => {
-        for (let entry = 0; entry < entries; entry += 1)
-          void table.put(keyOf(entry), Buffer.alloc(1000, value));
+        for (let entry = 0; entry < entries; entry += 1) void table.put(keyOf(entry), Buffer.alloc(1000, value));
       });
-    const values = () =>
-      new Set(Array.from({ length: entries }, (_, entry) => table.get(keyOf(entry))![999]));
+    const values = () => new Set(Array.from({ length: entries }, (_, entry) => table.get(keyOf(entry))![999]));
     await fill(1);
     expect(values()).toEqual(new Set([1]));
     const before = residentKb(file);

@@ -34,8 +34,7 @@ test('messages are read in order of time after a restart', async () => {
 
 test('a forgotten message is deleted, and nothing else of that time', async () => {
   const store = temporaryUsage();
-  const put = (...messages: MessageChange[]) =>
-    store.lmdb.transactionSync(() => putMessages(store, messages));
+  const put = (...messages: MessageChange[]) => store.lmdb.transactionSync(() => putMessages(store, messages));
   put(message(1, 1000), message(2, 1000), message(1, 2000));
   put({ ...message(1, 1000), forgotten: true }, message(3, 3000));
   expect(messagesSince(store, 0, 10)).toEqual([message(2, 1000), message(1, 2000), message(3, 3000)]);
@@ -43,17 +42,13 @@ test('a forgotten message is deleted, and nothing else of that time', async () =
 
 test('expired messages are deleted, some with each commit', async () => {
   const store = temporaryUsage();
-  const put = (...messages: MessageChange[]) =>
-    store.lmdb.transactionSync(() => putMessages(store, messages));
+  const put = (...messages: MessageChange[]) => store.lmdb.transactionSync(() => putMessages(store, messages));
   put(...Array.from({ length: 100 }, (_, n) => message(n, n)));
   expect(messagesSince(store, 0, 1000)).toHaveLength(100);
   put(message(200, messageLifeMs + 50));
   expect(messagesSince(store, 0, 1000)).toHaveLength(51);
   put(message(201, messageLifeMs + 1000));
-  expect(messagesSince(store, 0, 1000)).toEqual([
-    message(200, messageLifeMs + 50),
-    message(201, messageLifeMs + 1000),
-  ]);
+  expect(messagesSince(store, 0, 1000)).toEqual([message(200, messageLifeMs + 50), message(201, messageLifeMs + 1000)]);
   put(...Array.from({ length: 300 }, (_, n) => message(n % 200, 2 * messageLifeMs + n)));
   put(message(1, 5 * messageLifeMs));
   expect(messagesSince(store, 0, 1000)).toHaveLength(302 - 66);
@@ -61,8 +56,7 @@ test('expired messages are deleted, some with each commit', async () => {
 
 test('a permanent message expires no other one, and never expires itself', async () => {
   const store = temporaryUsage();
-  const put = (...messages: MessageChange[]) =>
-    store.lmdb.transactionSync(() => putMessages(store, messages));
+  const put = (...messages: MessageChange[]) => store.lmdb.transactionSync(() => putMessages(store, messages));
   const permanent = message(5, permanentAt);
   put(message(1, 1000), permanent);
   put(message(2, 2000));

@@ -82,9 +82,7 @@ test("a scan returns the chunks of one environment's day in order, even after re
     [2, 31, 2],
     [300, 4, 300],
   ]);
-  expect(scan(environmentOrdinal, environmentOrdinal + 1)).toEqual([
-    [environmentOrdinal, 9, environmentOrdinal],
-  ]);
+  expect(scan(environmentOrdinal, environmentOrdinal + 1)).toEqual([[environmentOrdinal, 9, environmentOrdinal]]);
   expect(scan(3, 300)).toEqual([]);
   await store.lmdb.close();
 });

@@ -3,12 +3,7 @@ import { expect, test } from 'vitest';
 import { createLog } from '../../../src/runtime/log.ts';
 import { CommitFailed } from '../../../src/storage/commit/committer.ts';
 import { fromSnapshot } from '../../../src/storage/lmdb/snapshot.ts';
-import {
-  CommitWatch,
-  oldestReader,
-  ReaderWatch,
-  StoreHealth,
-} from '../../../src/storage/lmdb/store-health.ts';
+import { CommitWatch, oldestReader, ReaderWatch, StoreHealth } from '../../../src/storage/lmdb/store-health.ts';
 import { finish } from '../../support/finish.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { temporaryUsage } from '../../support/temporary-usage.ts';

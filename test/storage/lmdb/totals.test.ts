@@ -1,12 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import {
-  increaseOf,
-  sweepTotals,
-  type Total,
-  totalLifeMs,
-  totalsOf,
-} from '../../../src/storage/lmdb/totals.ts';
+import { increaseOf, sweepTotals, type Total, totalLifeMs, totalsOf } from '../../../src/storage/lmdb/totals.ts';
 import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
@@ -44,9 +38,7 @@ describe('a running total', () => {
 
   test('counts no value from before the sender began again', () => {
     const late = total(8, { at: noon + 1 });
-    expect(count(total(5), total(3, { at: noon + 2 }), late, total(4, { at: noon + 3 }))).toEqual([
-      5, 3, 0, 1,
-    ]);
+    expect(count(total(5), total(3, { at: noon + 2 }), late, total(4, { at: noon + 3 }))).toEqual([5, 3, 0, 1]);
   });
 
   test('counts its increase after the clock of the sender was set back', () => {

@@ -124,8 +124,7 @@ test('erasing an application removes everything declared in it, and nothing of o
   await service.send(other);
   const before = service.left();
   const whole = (batch: Batch) => {
-    for (const { number } of application.environments)
-      addWhole(batch, application.number, number, clock.now());
+    for (const { number } of application.environments) addWhole(batch, application.number, number, clock.now());
   };
   await intake.laneOf(application.number).submit(application.number, whole);
   expect(service.left().length).toBeGreaterThan(before.length);

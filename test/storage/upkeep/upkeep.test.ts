@@ -35,8 +35,7 @@ test('a service started days later rolls up its data, and reports the same sums'
   const query = `environment=Production&step=minute&from=${from}&to=${new Date(start + 2 * hour).toISOString()}`;
   const read = async () =>
     (await manage(later.http, again, 'GET', `/api/v2/applications/${id}/usage?${query}`, 200)) as Report;
-  const starts = async () =>
-    (await read()).features[0]?.variants[0]?.series.map(([t]) => (t as number) % 3600);
+  const starts = async () => (await read()).features[0]?.variants[0]?.series.map(([t]) => (t as number) % 3600);
   await expect.poll(starts).toEqual([0, 0]);
   expect((await read()).features[0]?.checks).toBe(4);
   await later.stop();
@@ -72,13 +71,7 @@ test('a report for a time before all retained data is counted, noted, and not er
   const later = await startLocal({ data: first.data, credentials: first.credentials, clock, args });
   const again = await token(later.http, later.credentials);
   const read = (path: string, query: string) =>
-    manage(
-      later.http,
-      again,
-      'GET',
-      `/api/v2/applications/${id}/${path}?environment=Production&${query}`,
-      200,
-    );
+    manage(later.http, again, 'GET', `/api/v2/applications/${id}/${path}?environment=Production&${query}`, 200);
   const day = 86_400_000;
   const range = `from=${at(now - 3 * day)}&to=${at(now)}`;
   const starts = async () => {
@@ -96,9 +89,7 @@ test('a report for a time before all retained data is counted, noted, and not er
   expect(await read('measurements', `step=day&${range}`)).toMatchObject({
     metrics: [{ metric: 'heat', count: 1, last: 3, series: [[oldest, 3]] }],
   });
-  const { entries } = (await read('ingest', range)) as {
-    entries: { outcome: string; code: string; count: number }[];
-  };
+  const { entries } = (await read('ingest', range)) as { entries: { outcome: string; code: string; count: number }[] };
   const moved = entries.filter(({ code }) => code === 'time_moved');
   expect(moved.map(({ outcome, count }) => [outcome, count]).toSorted()).toEqual([
     ['noted', 1],

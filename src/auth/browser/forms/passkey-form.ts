@@ -61,12 +61,7 @@ export async function proveByPasskey(services: PageServices, posted: PostedForm)
   const { request, form, browser } = posted;
   const signIn = await currentSignIn(services, browser);
   if (signIn?.missing !== 'second-factor') return signInAgain(services, posted, staleForm);
-  const proof = {
-    assertion: readAssertion(form),
-    address: request.remoteAddress,
-    browser,
-    user: signIn.user,
-  };
+  const proof = { assertion: readAssertion(form), address: request.remoteAddress, browser, user: signIn.user };
   const again = async (error: FormError) => ({
     reply: await stepPage(services, formPage(services, request, posted.purpose), signIn, error),
   });
@@ -132,16 +127,13 @@ async function continued(
 }
 
 function explain(failure: PasskeyFailure): FormError {
-  return failure.outcome === 'throttled'
-    ? throttled(failure.wait)
-    : { status: 403, text: faults[failure.outcome] };
+  return failure.outcome === 'throttled' ? throttled(failure.wait) : { status: 403, text: faults[failure.outcome] };
 }
 
 const faults = {
   wrong: 'This passkey is unknown here, or was removed. Use another passkey, or sign in another way.',
   stale: 'This page is out of date. Use the passkey again.',
-  cloned:
-    'This passkey is refused, because a copy of it may be in use. Sign in another way, and remove the passkey.',
+  cloned: 'This passkey is refused, because a copy of it may be in use. Sign in another way, and remove the passkey.',
 } as const;
 
 /**

@@ -2,13 +2,7 @@ import { signInPolicyOf } from '../../../accounts/sign-in-policy.ts';
 import { ApiError } from '../../../contract/errors.ts';
 import type { Reply, Request } from '../../../http/types.ts';
 import type { OAuthClient } from '../../../storage/lmdb/records.ts';
-import {
-  type Browser,
-  BrowserCookie,
-  isFormToken,
-  isFromElsewhere,
-  renewBrowser,
-} from '../../cookies/browser.ts';
+import { type Browser, BrowserCookie, isFormToken, isFromElsewhere, renewBrowser } from '../../cookies/browser.ts';
 import { passkeyPages } from '../../factors/passkeys/options.ts';
 import type { SignInServices } from '../../factors/sign-in.ts';
 import type { Form } from '../../oauth/clients.ts';
@@ -43,11 +37,7 @@ export const staleForm: FormError = {
 };
 
 /** The content of a page with a form. A browser without a cookie gets one. */
-export function formPage(
-  services: PageServices,
-  request: Request,
-  { client, redirectUri }: FormPurpose,
-): FormPage {
+export function formPage(services: PageServices, request: Request, { client, redirectUri }: FormPurpose): FormPage {
   const { issuer, randomBytes } = services;
   const cookie = new BrowserCookie(issuer);
   const known: Browser | undefined = cookie.read(request);

@@ -46,9 +46,7 @@ export async function entered(
 ): Promise<FormResult> {
   const cookie = new BrowserCookie(services.issuer).write(browser);
   if (signIn.missing === undefined) return { signIn, browser, cookie };
-  return {
-    reply: await stepPage(services, { ...formPage(services, request, purpose), browser, cookie }, signIn),
-  };
+  return { reply: await stepPage(services, { ...formPage(services, request, purpose), browser, cookie }, signIn) };
 }
 
 export async function stepPage(

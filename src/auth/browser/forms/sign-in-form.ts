@@ -32,11 +32,7 @@ import {
 } from './posted-form.ts';
 import { enrolByForm, entered, proveByForm } from './second-factor-form.ts';
 
-const unfinished: FormError = {
-  status: 400,
-  text: 'Enter your e-mail address and your password.',
-  typed: true,
-};
+const unfinished: FormError = { status: 400, text: 'Enter your e-mail address and your password.', typed: true };
 
 /**
  * Signs a user in with the typed credentials, or shows the page again with an error. If a step is missing, such as a second
@@ -72,15 +68,8 @@ async function enterByForm(services: PageServices, posted: PostedForm): Promise<
   const lead = leadOf(services, request, email);
   if (lead !== undefined && password === '') return { reply: leadPage(lead) };
   // Spaces are in no address, but in the names under which other factors are throttled.
-  if (email === '' || /\s/.test(email) || email.length > longestEmail || password === '')
-    return again(unfinished);
-  const credentials = {
-    email,
-    password,
-    address: request.remoteAddress,
-    browser,
-    userAgent: userAgentOf(request),
-  };
+  if (email === '' || /\s/.test(email) || email.length > longestEmail || password === '') return again(unfinished);
+  const credentials = { email, password, address: request.remoteAddress, browser, userAgent: userAgentOf(request) };
   try {
     const result = await signIn(services, credentials, purpose.client);
     if (result.outcome !== 'signed-in') return again(withLead(explain(result, email, purpose), lead));
@@ -91,11 +80,7 @@ async function enterByForm(services: PageServices, posted: PostedForm): Promise<
 }
 
 /** The provider that users of the domain of an e-mail address must sign in with. */
-function leadOf(
-  { accountStore, providers }: PageServices,
-  request: Request,
-  email: string,
-): Lead | undefined {
+function leadOf({ accountStore, providers }: PageServices, request: Request, email: string): Lead | undefined {
   const rule = domainRule(signInPolicyOf(accountStore), email);
   const provider = rule && providers.find(rule.providerId);
   if (rule === undefined || !provider?.enabled) return undefined;

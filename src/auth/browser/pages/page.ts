@@ -43,16 +43,7 @@ const mark = html`<svg viewBox="0 0 24 24" fill="none" stroke="currentColor" str
 stroke-linecap="round" aria-hidden="true"><path d="M4 3v18M9 5h11M9 10h7M9 15h3"/></svg>`;
 
 /** A complete page: no script but its own, no external resources, not framed, not cached. */
-export function pageReply({
-  status,
-  title,
-  content,
-  formTargets,
-  cookie,
-  retryAfter,
-  script,
-  refresh,
-}: Page): Reply {
+export function pageReply({ status, title, content, formTargets, cookie, retryAfter, script, refresh }: Page): Reply {
   const document = html`<!doctype html>
 <html lang="en">
 <head>

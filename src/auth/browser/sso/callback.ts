@@ -24,11 +24,7 @@ let checking = 0;
  * Takes a browser back from a provider (OpenID Connect Core §3.1.2.5).
  * @throws {ApiError} `backpressure`, `store_unavailable`, `engine_unavailable`
  */
-export async function finishSso(
-  services: SsoServices,
-  request: Request,
-  provider: IdentityProvider,
-): Promise<Reply> {
+export async function finishSso(services: SsoServices, request: Request, provider: IdentityProvider): Promise<Reply> {
   const cookie = attemptCookie(services);
   const state = parseForm(request.query).get('state') ?? '';
   const attempt = cookie.read(request, state, services.clock.now());
@@ -74,11 +70,7 @@ async function prove(
   const counted = await countAddress(services, request.remoteAddress);
   if (counted.wait > 0)
     throw new ApiError('rate_limited', 'Too many sign-ins from this network have failed', counted.wait);
-  const checked = await services.providerClient.exchange(
-    provider,
-    { ...attempt, redirectUri },
-    request.query,
-  );
+  const checked = await services.providerClient.exchange(provider, { ...attempt, redirectUri }, request.query);
   const identity = await readIdentity(provider, checked);
   return { identity, idToken: checked.idToken, counted };
 }

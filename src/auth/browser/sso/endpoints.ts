@@ -83,16 +83,13 @@ export const backChannelLogout: Endpoint<SsoServices> = {
     body: { 'application/x-www-form-urlencoded': { schema: logoutForm } },
     answers: {
       200: { description: 'The sign-ins and their sessions are ended.', headers: {} },
-      400: oauthRefusal('The logout token is not valid.', {
-        invalid_request: 'The logout token was used before',
-      }),
+      400: oauthRefusal('The logout token is not valid.', { invalid_request: 'The logout token was used before' }),
     },
   },
   bind: (services) => async (request, params) => {
     const provider = enabledProvider(services, params['id']);
     try {
-      if (provider === undefined)
-        throw new OAuthError('invalid_request', 'There is no such identity provider');
+      if (provider === undefined) throw new OAuthError('invalid_request', 'There is no such identity provider');
       return await logOutFromProvider(services, request, provider);
     } catch (error) {
       if (error instanceof OAuthError) return oauthErrorReply(error);
@@ -116,8 +113,7 @@ function withProvider(
     try {
       return await answer(services, request, provider);
     } catch (error) {
-      if (error instanceof ProviderRefusal)
-        return providerFailurePage(provider.name, error, `?${request.query}`);
+      if (error instanceof ProviderRefusal) return providerFailurePage(provider.name, error, `?${request.query}`);
       if (error instanceof AuthorizationError || error instanceof UnknownReturnAddress)
         return failurePage(400, error.message);
       return refusalPage(error);

@@ -108,8 +108,7 @@ export async function logOutFromProvider(
   const { clock, directory } = services;
   const key = hashSecret(JSON.stringify([provider.issuer, jti]));
   await directory.under({ address: request.remoteAddress }).change((draft) => {
-    if (draft.has('logoutTokens', key))
-      throw new OAuthError('invalid_request', 'The logout token was used before');
+    if (draft.has('logoutTokens', key)) throw new OAuthError('invalid_request', 'The logout token was used before');
     const lastSecond = Math.max(exp ?? 0, iat + lifetimeSeconds) + clockTolerance;
     draft.put('logoutTokens', key, lastSecond * 1000);
     const users = new Set<string>();
@@ -145,15 +144,7 @@ async function readLogoutToken(
     if (error.code === 'provider_unreachable') throw new ApiError('backpressure', error.message, 5);
     return refuse(`The logout token is not valid: ${error.code}`);
   });
-  const {
-    jti,
-    iat = 0,
-    exp,
-    sub,
-    sid,
-    events,
-    nonce,
-  } = claims as typeof claims & Readonly<Record<string, unknown>>;
+  const { jti, iat = 0, exp, sub, sid, events, nonce } = claims as typeof claims & Readonly<Record<string, unknown>>;
   if (nonce !== undefined) refuse('The token is not a logout token');
   const isLogout = typeof events === 'object' && events !== null && Object.hasOwn(events, event);
   if (!isLogout) refuse('The token is not a logout token');

@@ -25,16 +25,11 @@ export const startParameters = Type.Object({
  * @throws {ProviderRefusal} as `ProviderClient.authorizationUrl`
  * @throws {AuthorizationError | UnknownReturnAddress | OAuthError} for a request that cannot continue
  */
-export async function startSso(
-  services: SsoServices,
-  request: Request,
-  provider: IdentityProvider,
-): Promise<Reply> {
+export async function startSso(services: SsoServices, request: Request, provider: IdentityProvider): Promise<Reply> {
   const form = parseForm(request.query);
   const page = pages.find((each) => each === form.get('page')) ?? 'authorize';
   const query = form.get('query') ?? '';
-  const { maxAge, ...hints } =
-    page === 'authorize' ? wishesOf(services, query) : { maxAge: maxSignInAge, ...noHints };
+  const { maxAge, ...hints } = page === 'authorize' ? wishesOf(services, query) : { maxAge: maxSignInAge, ...noHints };
   const cookie = new BrowserCookie(services.issuer);
   const known = cookie.read(request);
   const browser = known ?? renewBrowser(undefined, services.randomBytes);

@@ -112,11 +112,7 @@ async function verify(
       expectedRPID: relyingPartyId(issuer) ?? '',
       requireUserVerification: user === undefined,
       // Compared in the plan, with the latest counter.
-      credential: {
-        id: passkey.credentialId,
-        publicKey: Buffer.from(passkey.publicKey, 'base64url'),
-        counter: 0,
-      },
+      credential: { id: passkey.credentialId, publicKey: Buffer.from(passkey.publicKey, 'base64url'), counter: 0 },
     });
     const { newCounter: counter, credentialBackedUp: backedUp } = authenticationInfo;
     return verified ? { counter, backedUp } : undefined;

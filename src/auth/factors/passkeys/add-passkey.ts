@@ -11,13 +11,7 @@ import type { Services } from '../../oauth/services.ts';
 import { type CurrentSignIn, missingStep } from '../../oauth/sign-ins.ts';
 import { platformOf } from './device-name.ts';
 import { algorithms, challengeExpiry } from './options.ts';
-import {
-  answeredChallenge,
-  isFramed,
-  loadWebAuthn,
-  responseJson,
-  type SentAttestation,
-} from './web-authn.ts';
+import { answeredChallenge, isFramed, loadWebAuthn, responseJson, type SentAttestation } from './web-authn.ts';
 
 export interface NewPasskey {
   readonly attestation: SentAttestation;
@@ -49,8 +43,7 @@ export async function registerPasskey<Drafted>(
   if (expiresAt === undefined) return refused(outOfDate);
   if (name !== '' && !isName(name)) return refused('The name is too long, or contains control characters.');
   const credential = await verify(services.issuer, attestation, challenge);
-  if (credential === undefined)
-    return refused('The device sent a passkey that is not valid here. Try another device.');
+  if (credential === undefined) return refused('The device sent a passkey that is not valid here. Try another device.');
   const { transports } = attestation;
   const passkey: Passkey = {
     ...credential,
@@ -78,9 +71,7 @@ export async function registerPasskey<Drafted>(
 }
 
 function hasAnswered(reader: Pick<Reader, 'get' | 'keys'>, { id }: User, challenge: string): boolean {
-  return passkeysOf(reader, id).some(([, { answered }]) =>
-    answered.some((each) => each.challenge === challenge),
-  );
+  return passkeysOf(reader, id).some(([, { answered }]) => answered.some((each) => each.challenge === challenge));
 }
 
 const outOfDate = 'This page is out of date. Try again.';

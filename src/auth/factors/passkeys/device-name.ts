@@ -16,7 +16,5 @@ export function platformOf(userAgent: string): string | undefined {
 /** The browser and its platform for people: `Firefox 140 on Linux`. Empty if the `User-Agent` names neither. */
 export function deviceName(userAgent: string): string {
   const browser = browserOf(userAgent);
-  return [browser && `${browser.name} ${browser.version}`, platformOf(userAgent)]
-    .filter(Boolean)
-    .join(' on ');
+  return [browser && `${browser.name} ${browser.version}`, platformOf(userAgent)].filter(Boolean).join(' on ');
 }

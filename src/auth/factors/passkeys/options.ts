@@ -25,10 +25,7 @@ export interface PasskeyPages {
 export function passkeyPages(services: Services): PasskeyPages | undefined {
   const rpId = relyingPartyId(services.issuer);
   if (rpId === undefined) return undefined;
-  const common = (browser: Browser) => ({
-    challenge: newChallenge(services, browser),
-    timeout: challengeLifetimeMs,
-  });
+  const common = (browser: Browser) => ({ challenge: newChallenge(services, browser), timeout: challengeLifetimeMs });
   const known = ({ id }: User) =>
     passkeysOf(services.accountStore, id).map(([, { credentialId, transports }]) => ({
       type: 'public-key',
@@ -79,11 +76,7 @@ function newChallenge({ keys, clock, randomBytes }: Services, { id }: Browser): 
  * When a challenge expires, Unix ms. `undefined` if it has expired, is for another browser, or is not ours. After a rotation of the
  * signing key, earlier challenges are not ours.
  */
-export function challengeExpiry(
-  { keys, clock }: Services,
-  { id }: Browser,
-  challenge: string,
-): number | undefined {
+export function challengeExpiry({ keys, clock }: Services, { id }: Browser, challenge: string): number | undefined {
   if (challenge.length !== textLength) return undefined;
   const bytes = Buffer.from(challenge, 'base64url');
   const start = bytes.subarray(0, codeAt);

@@ -54,11 +54,7 @@ export function readAssertion(form: Form): SentAssertion {
 /** @throws {OAuthError} `invalid_request` for a missing or malformed field */
 export function readAttestation(form: Form): SentAttestation {
   const transports = (form.get('transports') ?? '').split(' ').filter((name) => /^[a-z-]{1,32}$/.test(name));
-  return {
-    ...readCredential(form),
-    attestation: bytesOf(form, 'attestation'),
-    transports: transports.slice(0, 8),
-  };
+  return { ...readCredential(form), attestation: bytesOf(form, 'attestation'), transports: transports.slice(0, 8) };
 }
 
 function readCredential(form: Form): SentCredential {
@@ -110,16 +106,7 @@ function textOf(base64url: string): string {
 }
 
 /** The response as the library reads it. */
-export function responseJson<Response extends object>(
-  { id, clientData }: SentCredential,
-  response: Response,
-) {
+export function responseJson<Response extends object>({ id, clientData }: SentCredential, response: Response) {
   const type = 'public-key' as const;
-  return {
-    id,
-    rawId: id,
-    type,
-    response: { clientDataJSON: clientData, ...response },
-    clientExtensionResults: {},
-  };
+  return { id, rawId: id, type, response: { clientDataJSON: clientData, ...response }, clientExtensionResults: {} };
 }

@@ -15,11 +15,7 @@ const folded = 5;
  * @param titleOf the day of a time in the reader's time zone, as text
  * @param fold whether to fold items of one kind
  */
-export function daysOf(
-  items: readonly ActivityItem[],
-  titleOf: (at: string) => string,
-  fold: boolean,
-): readonly Day[] {
+export function daysOf(items: readonly ActivityItem[], titleOf: (at: string) => string, fold: boolean): readonly Day[] {
   const days = new Map<string, ActivityItem[]>();
   for (const item of items) {
     const title = titleOf(item.at);
@@ -37,7 +33,5 @@ function runsOf(items: readonly ActivityItem[], fold: boolean): readonly Run[] {
     if (fold && last?.[0].kind === item.kind && last[0].by?.name === item.by?.name) last.push(item);
     else runs.push([item]);
   }
-  return runs.flatMap((run): readonly Run[] =>
-    run.length < folded ? run.map((item) => [item] as const) : [run],
-  );
+  return runs.flatMap((run): readonly Run[] => (run.length < folded ? run.map((item) => [item] as const) : [run]));
 }

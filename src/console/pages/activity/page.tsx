@@ -287,9 +287,7 @@ function useFeed(path: string, filters: Query, span: Query, everyMs: number | un
     async next() {
       loaded.value = { ...loaded.peek(), loading: true, error: undefined };
       try {
-        const page = await call<Page>('GET', path, {
-          query: { ...filters, ...span, limit: 100, cursor: cursor! },
-        });
+        const page = await call<Page>('GET', path, { query: { ...filters, ...span, limit: 100, cursor: cursor! } });
         const all = added(loaded.peek().items, page.items);
         loaded.value = { items: all, cursor: page.nextCursor, loading: false, error: undefined };
       } catch (failure) {

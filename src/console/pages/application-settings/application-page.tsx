@@ -89,8 +89,8 @@ function IdentitiesToggle({ application: { acceptClientIdentities: on }, thing }
         Accept client-generated identities for metrics
       </label>
       <p class="quiet">
-        A packet can name a person in its field <code>u</code>, and anyone can send any name. Such people
-        count only if this is on. Instance ids that your server has minted (<code>i</code>) always count.
+        A packet can name a person in its field <code>u</code>, and anyone can send any name. Such people count only if
+        this is on. Instance ids that your server has minted (<code>i</code>) always count.
       </p>
       {refusal}
     </Part>
@@ -180,8 +180,7 @@ function Environments({ application: { id, environments }, thing }: ApplicationP
             call('DELETE', `${path}/${encodeURIComponent(name)}`).then(() => forget(resource('deletions'))),
           children: (
             <p>
-              Packets and reports for {name} are refused from now on, and its counts are deleted. This cannot
-              be undone.
+              Packets and reports for {name} are refused from now on, and its counts are deleted. This cannot be undone.
             </p>
           ),
         })}
@@ -217,8 +216,8 @@ function Origins({ application: { id, allowedOrigins }, thing }: ApplicationProp
   return (
     <Part title="Allowed origins" line>
       <p class="quiet">
-        If the list has entries, packets from pages of other origins are refused. Apps and servers send no
-        origin and are not affected.
+        If the list has entries, packets from pages of other origins are refused. Apps and servers send no origin and
+        are not affected.
       </p>
       <ResourceTable
         caption="Allowed origins"

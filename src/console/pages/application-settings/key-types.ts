@@ -11,11 +11,7 @@ export const keyTypes: readonly (readonly [type: KeyType, purpose: string])[] = 
 ];
 
 /** Creates a key. @param name empty for the name of its type */
-export function createKey(
-  application: string,
-  type: KeyType,
-  name: string,
-): Promise<ApplicationKeyShownOnce> {
+export function createKey(application: string, type: KeyType, name: string): Promise<ApplicationKeyShownOnce> {
   const body = { type, ...(name === '' ? {} : { name }) };
   return call('POST', resource('applications', application, 'keys'), { body });
 }

@@ -27,9 +27,7 @@ export function Refusals({ of: key }: { readonly of: ApplicationKey }) {
 export function LastUse({ of: key }: { readonly of: ApplicationKey }) {
   const { name, lastUsedAt, refused } = key;
   if (lastUsedAt === null && refused.count === 0) return <p>Nothing was ever sent with {name}.</p>;
-  const isRecent = [lastUsedAt, refused.lastAt].some(
-    (at) => at !== null && now.value - Date.parse(at) < recentMs,
-  );
+  const isRecent = [lastUsedAt, refused.lastAt].some((at) => at !== null && now.value - Date.parse(at) < recentMs);
   return (
     <p class={isRecent ? 'warn' : undefined}>
       {lastUsedAt === null ? (
@@ -42,8 +40,8 @@ export function LastUse({ of: key }: { readonly of: ApplicationKey }) {
       {refused.count > 0 && (
         <>
           {lastUsedAt === null ? ', but ' : ', and '}
-          {plural(refused.count, 'message')} with it {refused.count === 1 ? 'was' : 'were'} refused (
-          {reasonOf(key)}), the last one <Ago at={refused.lastAt} />
+          {plural(refused.count, 'message')} with it {refused.count === 1 ? 'was' : 'were'} refused ({reasonOf(key)}),
+          the last one <Ago at={refused.lastAt} />
         </>
       )}
       .{isRecent && ' Something still sends with it.'}

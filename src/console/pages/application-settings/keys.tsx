@@ -32,8 +32,7 @@ export function Keys({ application: { id, environments } }: { readonly applicati
     void list.reload();
     void revoked.reload();
   };
-  const rotate = (old: ApplicationKey) =>
-    dialog.open(<RotateKey application={id} old={old} onClose={close} />);
+  const rotate = (old: ApplicationKey) => dialog.open(<RotateKey application={id} old={old} onClose={close} />);
   return (
     <Part title="Keys" help="console#accepted-and-refused-messages">
       <p class="quiet">
@@ -191,12 +190,12 @@ function Leak({ of: { refused, environment }, at }: { readonly of: ApplicationKe
   return (
     <>
       <p>
-        A web page or an app sent it in a packet on {format.time(at)}. Whoever can read it there can send
-        reports and mint identities.{' '}
+        A web page or an app sent it in a packet on {format.time(at)}. Whoever can read it there can send reports and
+        mint identities.{' '}
         {refused.count > 0 && (
           <>
-            {plural(refused.count, 'message')} with it {refused.count === 1 ? 'was' : 'were'} refused, the
-            last one <Ago at={refused.lastAt} />.
+            {plural(refused.count, 'message')} with it {refused.count === 1 ? 'was' : 'were'} refused, the last one{' '}
+            <Ago at={refused.lastAt} />.
           </>
         )}
       </p>
@@ -256,8 +255,8 @@ function SwitchOver({ application, old, made, onClose }: RotateKeyProps & { made
   return (
     <Dialog title={`Switch to the new key ${made.name}`} onClose={onClose}>
       <p>
-        Both keys work until {format.time(made.previousKeyUntil)}. Configure the new one in your senders. The
-        table updates every few seconds.
+        Both keys work until {format.time(made.previousKeyUntil)}. Configure the new one in your senders. The table
+        updates every few seconds.
       </p>
       <table>
         <thead>

@@ -15,11 +15,7 @@ const ownMachine = /^(https?):\/\/(localhost|127\.0\.0\.1|\[::1\]):\*$/i;
 export function previewOrigin(text: string): OriginPreview {
   const entry = text.trim().replace(/\/$/, '');
   if (entry === 'null') {
-    return {
-      words: 'Sandboxed frames, and pages opened from a file',
-      matches: ['null'],
-      misses: [],
-    };
+    return { words: 'Sandboxed frames, and pages opened from a file', matches: ['null'], misses: [] };
   }
   const [, scheme, machine] = ownMachine.exec(entry) ?? [];
   if (scheme !== undefined && machine !== undefined) return ofOwnMachine(scheme, machine);

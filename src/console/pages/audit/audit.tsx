@@ -107,12 +107,7 @@ function Actor({ of: { id, name, type } }: { readonly of: AuditEntry['actor'] })
   if (id === '') return <>{type === 'system' ? 'the service' : name || 'unauthenticated user'}</>;
   if (query['actor'] === id) return <>{name}</>;
   return (
-    <button
-      type="button"
-      class="link"
-      title={`Only entries of ${name}`}
-      onClick={() => change({ actor: id })}
-    >
+    <button type="button" class="link" title={`Only entries of ${name}`} onClick={() => change({ actor: id })}>
       {name}
     </button>
   );
@@ -135,10 +130,7 @@ function Filters() {
       <Filter
         name="app"
         label="Application"
-        options={[
-          ['', 'All applications'],
-          ...(applications.value ?? []).map(({ id, name }) => [id, name] as const),
-        ]}
+        options={[['', 'All applications'], ...(applications.value ?? []).map(({ id, name }) => [id, name] as const)]}
       />
       <Filter name="from" label="From" type="date" />
       <Filter name="to" label="To" type="date" />

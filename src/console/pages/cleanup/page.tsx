@@ -26,8 +26,7 @@ export function CleanupPage({ application, environment }: InEnvironment) {
       <header class="head">
         <h1>{titleOf(data.total)}</h1>
         <p class="quiet">
-          The <Help to="semantics#the-verdict">verdicts</Help> cover all environments. Computed{' '}
-          {format.time(data.at)}.
+          The <Help to="semantics#the-verdict">verdicts</Help> cover all environments. Computed {format.time(data.at)}.
         </p>
       </header>
       <List path={path} data={data} place={{ application, environment }} />
@@ -54,8 +53,8 @@ function List({ path, data, place }: PartProps & { readonly path: string }) {
   if (items.length === 0)
     return (
       <p class="empty">
-        Flags appear here when none of their senders checks them any more, or when everyone has had the same
-        variant for a while.
+        Flags appear here when none of their senders checks them any more, or when everyone has had the same variant for
+        a while.
       </p>
     );
   const shown = selected.length === 0 ? items : selected;
@@ -77,9 +76,7 @@ function List({ path, data, place }: PartProps & { readonly path: string }) {
           onChoose={(isChosen) => choose(item.feature, isChosen)}
         />
       ))}
-      {total > items.length && (
-        <p class="quiet">{format.full(total - items.length)} more can go after these.</p>
-      )}
+      {total > items.length && <p class="quiet">{format.full(total - items.length)} more can go after these.</p>}
     </>
   );
 }
@@ -102,19 +99,12 @@ function Tools({ path, data, shown, isPart, onAll }: ToolsProps) {
   return (
     <div class="actions">
       <label>
-        <input
-          type="checkbox"
-          checked={isPart && isAll}
-          onChange={(event) => onAll(event.currentTarget.checked)}
-        />{' '}
+        <input type="checkbox" checked={isPart && isAll} onChange={(event) => onAll(event.currentTarget.checked)} />{' '}
         Select all
       </label>
       {text && (
         <>
-          <CopyButton
-            label={`Copy pull-request text for ${what}`}
-            text={() => `${text.title}\n\n${text.body}`}
-          />
+          <CopyButton label={`Copy pull-request text for ${what}`} text={() => `${text.title}\n\n${text.body}`} />
           <button
             type="button"
             onClick={() => download('clean-up', 'md', new Blob([`# ${text.title}\n\n${text.body}`]))}
@@ -139,9 +129,7 @@ function csvOf(items: readonly CleanupItem[]): string {
       ...[item.feature, states[item.verdict], item.since, item.variant],
       ...[item.owners.map(({ name }) => name).join(', '), item.tags.join(', '), item.nextText],
       item.code
-        .flatMap(({ repository, references }) =>
-          references.map(({ path, line }) => `${repository} ${path}:${line}`),
-        )
+        .flatMap(({ repository, references }) => references.map(({ path, line }) => `${repository} ${path}:${line}`))
         .join(', '),
       item.reasons.map(({ text }) => text).join(' '),
     ]),
@@ -172,11 +160,7 @@ function Blocked({ data: { blocked, blockedTotal }, place }: PartProps) {
             title: 'Why',
             value: ({ why }) => (why.at === null ? why.text : why.text.replace(why.at, format.time(why.at))),
           },
-          {
-            key: 'owners',
-            title: 'Owners',
-            value: ({ owners }) => owners.map(({ name }) => name).join(', '),
-          },
+          { key: 'owners', title: 'Owners', value: ({ owners }) => owners.map(({ name }) => name).join(', ') },
         ]}
       />
       {blockedTotal > blocked.length && (
@@ -227,11 +211,7 @@ function Item({ item, place, chosen, onChoose }: ItemProps) {
         </dd>
         <dt>Code</dt>
         <dd>
-          {code.length === 0 ? (
-            <span class="quiet">No code scan was uploaded.</span>
-          ) : (
-            <CodePlaces code={code} />
-          )}
+          {code.length === 0 ? <span class="quiet">No code scan was uploaded.</span> : <CodePlaces code={code} />}
         </dd>
         <dt>Next step</dt>
         <dd>{nextText}</dd>

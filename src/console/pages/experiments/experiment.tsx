@@ -41,9 +41,7 @@ export function ExperimentPage({ application: app, environment: env }: InEnviron
       <Outcome app={app} experiment={data} result={result} />
       {result !== undefined && data.state !== 'planned' && <Figures experiment={data} result={result} />}
       <Plan app={app} env={env} experiment={data} />
-      {hasRole('User') && (
-        <Changes path={path} experiment={data} list={environmentAddress(app, env, 'experiments')} />
-      )}
+      {hasRole('User') && <Changes path={path} experiment={data} list={environmentAddress(app, env, 'experiments')} />}
     </article>
   );
 }
@@ -105,17 +103,14 @@ function Figures({ experiment, result }: FiguresProps) {
     <>
       <section aria-labelledby="experiment-result">
         <h2 id="experiment-result">{result.frozen ? 'Result' : 'So far'}</h2>
-        {split === 'off' && (
-          <p class="callout callout-warn">Not trustworthy: users are not split as intended.</p>
-        )}
+        {split === 'off' && <p class="callout callout-warn">Not trustworthy: users are not split as intended.</p>}
         <Intervals metric={metric} base={base} variants={variants} />
         {from !== null && to !== null && (
           <p class="quiet">
             {days} whole UTC days, {format.days(from, to)}.{' '}
             {method === 'always_valid' ? (
               <>
-                <Help to="semantics#experiments">Always-valid intervals</Help>: they hold however often you
-                look.
+                <Help to="semantics#experiments">Always-valid intervals</Help>: they hold however often you look.
               </>
             ) : (
               <>
@@ -166,13 +161,7 @@ function Daily({ experiment, result }: FiguresProps) {
       <h2 id="experiment-daily">
         {metric} by day{unit}
       </h2>
-      <Chart
-        title={`${metric} by day${unit}`}
-        buckets={buckets}
-        series={series}
-        kind="lines"
-        csv="experiment"
-      />
+      <Chart title={`${metric} by day${unit}`} buckets={buckets} series={series} kind="lines" csv="experiment" />
     </section>
   );
 }
@@ -223,9 +212,7 @@ function Plan({
 
 function splitText(split: Readonly<Record<string, number>>): string {
   const all = Object.values(split).reduce((sum, each) => sum + each, 0);
-  return sharesText(
-    Object.fromEntries(Object.entries(split).map(([variant, each]) => [variant, each / all])),
-  );
+  return sharesText(Object.fromEntries(Object.entries(split).map(([variant, each]) => [variant, each / all])));
 }
 
 interface ChangesProps {

@@ -33,8 +33,8 @@ export function ExperimentsPage({ application: app, environment: env }: InEnviro
       {items === undefined && <Pending error={error} />}
       {items?.length === 0 && (
         <p class="empty">
-          No experiment is planned in {env}. Plan one on the page of a flag: it says beforehand what is
-          compared and for how long, so that the result can be trusted.
+          No experiment is planned in {env}. Plan one on the page of a flag: it says beforehand what is compared and for
+          how long, so that the result can be trusted.
         </p>
       )}
       {states.map((state) => {
@@ -84,12 +84,7 @@ function Experiments({ app, env, rows, caption }: ExperimentsProps) {
       class: 'experiment-result',
     },
     { key: 'by', title: 'By', value: ({ by }) => by },
-    {
-      key: 'start',
-      title: 'Start',
-      value: ({ startAt }) => startAt,
-      cell: ({ startAt }) => <Ago at={startAt} />,
-    },
+    { key: 'start', title: 'Start', value: ({ startAt }) => startAt, cell: ({ startAt }) => <Ago at={startAt} /> },
   ];
   return <Table caption={caption} columns={columns} rows={rows} rowKey={({ id }) => id} stacked />;
 }

@@ -38,13 +38,7 @@ export function Arrival({ app, env, source }: ArrivalProps) {
       <div aria-live="polite">
         {seen.kind === 'arrived' && <Arrived app={app} env={env} source={source} seen={seen} />}
         {seen.kind === 'trouble' && (
-          <Trouble
-            app={app}
-            env={env}
-            source={source}
-            seen={seen}
-            again={() => (since.value = currentTime())}
-          />
+          <Trouble app={app} env={env} source={source} seen={seen} again={() => (since.value = currentTime())} />
         )}
       </div>
     </section>
@@ -55,8 +49,8 @@ function Waiting({ source, left }: { readonly source: Source; readonly left: num
   return (
     <p class="connect-waiting">
       <span class="connect-pulse" aria-hidden="true" />
-      Waiting for {source.message}. None has arrived in the last day. In {Math.ceil(left / 1000)} s this page
-      shows possible reasons.
+      Waiting for {source.message}. None has arrived in the last day. In {Math.ceil(left / 1000)} s this page shows
+      possible reasons.
     </p>
   );
 }
@@ -102,8 +96,7 @@ interface Refusal {
 
 function ofEntry({ code, count, lastAt, example }: LedgerEntry, env: string): Refusal {
   const { origin, environment } = example ?? {};
-  const misspelt =
-    code === 'unknown_environment' && environment && `the environment is ${environment}, not ${env}`;
+  const misspelt = code === 'unknown_environment' && environment && `the environment is ${environment}, not ${env}`;
   return { code: code ?? '', count, at: lastAt, facts: [origin && `the origin is ${origin}`, misspelt] };
 }
 
@@ -205,8 +198,7 @@ function Counted({ app, env, arrivedAt, isAlone }: CountedProps) {
   const query = { environment: env, step: isAlone ? 'day' : 'minute', from };
   const { data } = usePoll<UsageReport>(withQuery(resource('applications', app, 'usage'), query), everyMs);
   const flags = data?.features ?? [];
-  if (flags.length === 0)
-    return <p>It named no flag yet. The counts appear here as soon as a message has some.</p>;
+  if (flags.length === 0) return <p>It named no flag yet. The counts appear here as soon as a message has some.</p>;
   return (
     <>
       {from !== undefined && (
@@ -230,10 +222,6 @@ type Variant = UsageReport['features'][number]['variants'][number];
 
 /** `on: 3 checks, 1 use` */
 function countsOf({ variant, checks, used, viewed }: Variant): string {
-  const counts = [
-    plural(checks, 'check'),
-    used > 0 && plural(used, 'use'),
-    viewed > 0 && plural(viewed, 'view'),
-  ];
+  const counts = [plural(checks, 'check'), used > 0 && plural(used, 'use'), viewed > 0 && plural(viewed, 'view')];
   return `${variant}: ${counts.filter(Boolean).join(', ')}`;
 }

@@ -18,10 +18,7 @@ export function ChooseSource({ app, env, chosen }: ChooseSourceProps) {
       {sources.map(({ id, label, hint }) => (
         <li key={id}>
           <a
-            href={withQuery(
-              environmentAddress(app, env, 'connect'),
-              id === kept?.use ? { ...kept } : { use: id },
-            )}
+            href={withQuery(environmentAddress(app, env, 'connect'), id === kept?.use ? { ...kept } : { use: id })}
             aria-current={id === chosen?.id}
           >
             <strong>{label}</strong>

@@ -45,9 +45,7 @@ function Connect({ application: app, environment: env }: InEnvironment) {
       </h1>
       <h2>1. What do you use?</h2>
       <ChooseSource app={app} env={env} chosen={source} />
-      {source && (
-        <Steps key={source.id} application={application.data} env={env} keys={items} source={source} />
-      )}
+      {source && <Steps key={source.id} application={application.data} env={env} keys={items} source={source} />}
       {source && (source.adoptsTokens || items.length > 0) && (
         <Arrival key={source.id} app={app} env={env} source={source} />
       )}
@@ -213,8 +211,7 @@ const senders = { Frontend: 'A web page', Mobile: 'An app', Backend: 'A server' 
 function NewKey({ app, types, onCreated, onCancel }: NewKeyProps) {
   const [only, ...others] = types;
   const isGiven = others.length === 0;
-  if (!hasRole('Admin'))
-    return <p>The application has no such key yet. An Admin of the team can create one.</p>;
+  if (!hasRole('Admin')) return <p>The application has no such key yet. An Admin of the team can create one.</p>;
   async function create(data: FormData) {
     const made = await createKey(app, isGiven ? only! : (data.get('type') as KeyType), '');
     forget(resource('applications', app, 'keys'));
@@ -258,10 +255,7 @@ function ChooseKey({ keys, chosen, onChoose, onNew }: ChooseKeyProps) {
         <span class="hidden">Key</span>
         <select value={chosen.id} onChange={(event) => onChoose(event.currentTarget.value)}>
           <OptionList
-            options={keys.map(({ id, name, type }) => [
-              id,
-              name === type ? `${type} key` : `${name} (${type} key)`,
-            ])}
+            options={keys.map(({ id, name, type }) => [id, name === type ? `${type} key` : `${name} (${type} key)`])}
           />
         </select>
       </label>
@@ -306,8 +300,8 @@ function Tokens({ app, env, keys }: TokensProps) {
         <ul class="plain-list" aria-label={`Adopted for ${env}`}>
           {adopted.map(({ id, prefix, type, lastUsedAt, warnings }) => (
             <li key={id}>
-              <span class="good">✓</span> {prefix === '' ? 'A token' : <code>{prefix}…</code>} ({type}) counts
-              in {env}; {lastUsedAt !== null && 'used '}
+              <span class="good">✓</span> {prefix === '' ? 'A token' : <code>{prefix}…</code>} ({type}) counts in {env};{' '}
+              {lastUsedAt !== null && 'used '}
               <Ago at={lastUsedAt} never="not used yet" />
               {warnings.map(({ code, message }) => (
                 <div key={code} class="warn">

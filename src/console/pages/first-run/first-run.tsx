@@ -21,8 +21,8 @@ export function FirstRun() {
     <section class="stack first-run">
       <h1>Welcome</h1>
       <p>
-        flagmeter shows what each feature flag does: who requests it, which variants they get, and which flags
-        can be removed. It takes three steps.
+        flagmeter shows what each feature flag does: who requests it, which variants they get, and which flags can be
+        removed. It takes three steps.
       </p>
       <ol class="stack first-run-steps">
         <li aria-current="step">Create an application</li>

@@ -31,7 +31,5 @@ export function fillIn(example: string, metricsUrl: string): string {
     .replace(exampleAddress, (_, between: string) =>
       between === ':' ? `${hostname}:${number}` : `${hostname.replace(/[[\]]/g, '')}${between}${number}`,
     )
-    .replace(exampleHost, (_, header: string | undefined) =>
-      header === undefined ? hostname : header + host,
-    );
+    .replace(exampleHost, (_, header: string | undefined) => (header === undefined ? hostname : header + host));
 }

@@ -87,9 +87,7 @@ function report({ key, environment }: Subject): string {
 function curl(subject: Subject): string {
   if (subject.keyType === 'Backend') return curlReport(subject);
   const origin =
-    subject.keyType === 'Frontend'
-      ? ` \\\n  -H ${shellWord(`Origin: ${originFor(subject.allowedOrigins)}`)}`
-      : '';
+    subject.keyType === 'Frontend' ? ` \\\n  -H ${shellWord(`Origin: ${originFor(subject.allowedOrigins)}`)}` : '';
   return `curl -i ${shellWord(telemetryUrl(subject))} \\
   -H 'Content-Type: application/json'${origin} \\
   -d ${shellWord(packet(subject))}`;

@@ -43,9 +43,7 @@ const openFeatureTargets: readonly Target[] = [
     },
     setUp('server', `  key: process.env.FLAGMETER_KEY,\n`, subject, `  service: "my-service",\n`),
   ]),
-  target('web', 'Web page', 'Frontend', (subject) => [
-    setUp('web', `  key: ${safeText(subject.key)},\n`, subject),
-  ]),
+  target('web', 'Web page', 'Frontend', (subject) => [setUp('web', `  key: ${safeText(subject.key)},\n`, subject)]),
 ];
 
 function target(id: string, label: string, type: KeyType, write: (subject: Subject) => Block[]): Target {
@@ -54,12 +52,7 @@ function target(id: string, label: string, type: KeyType, write: (subject: Subje
     how: 'In the folder of the program:',
     code: 'npm install @flagmeter/openfeature',
   };
-  return {
-    id,
-    label,
-    keyTypes: [type],
-    lines: (subject) => ({ intro, blocks: [install, ...write(subject)] }),
-  };
+  return { id, label, keyTypes: [type], lines: (subject) => ({ intro, blocks: [install, ...write(subject)] }) };
 }
 
 function setUp(sdk: 'server' | 'web', key: string, { metricsUrl, environment }: Subject, more = ''): Block {
@@ -104,21 +97,12 @@ const openTelemetryTargets: readonly Target[] = [
   },
 ];
 
-function service(
-  id: 'logs' | 'metrics',
-  label: string,
-  hookName: string,
-  intro: string,
-  more?: string,
-): Target {
+function service(id: 'logs' | 'metrics', label: string, hookName: string, intro: string, more?: string): Target {
   return {
     id,
     label,
     keyTypes: ['Backend'],
-    lines: (subject) => ({
-      intro,
-      blocks: [variables(id, subject, more), install, hook(hookName)],
-    }),
+    lines: (subject) => ({ intro, blocks: [variables(id, subject, more), install, hook(hookName)] }),
   };
 }
 
@@ -159,9 +143,7 @@ OpenFeature.addHooks(new ${name}());`,
 
 function collector({ metricsUrl, environment, key }: Subject): Block {
   // A header cannot have other characters. Without it, the resource must name the environment.
-  const header = /^[ -~]+$/.test(environment)
-    ? `\n      x-flagmeter-environment: ${safeText(environment)}`
-    : '';
+  const header = /^[ -~]+$/.test(environment) ? `\n      x-flagmeter-environment: ${safeText(environment)}` : '';
   return {
     name: 'configuration of the collector',
     how: 'Add it to the configuration of the collector:',
@@ -228,9 +210,7 @@ function proxy(id: string, label: string, example: string, effect: string, how: 
       const note = `Replace 127.0.0.1:8080 by the address of the server: a rule cannot add the path of ${metricsUrl}.`;
       return {
         intro: hasPath ? `${effect} ${note}` : effect,
-        blocks: [
-          { name: `rule for ${label}`, how, code: proxyRule(example, hasPath ? exampleUrl : metricsUrl) },
-        ],
+        blocks: [{ name: `rule for ${label}`, how, code: proxyRule(example, hasPath ? exampleUrl : metricsUrl) }],
       };
     },
   };
@@ -319,8 +299,7 @@ export const sources: readonly Source[] = [
     adoptsTokens: false,
     message: 'a packet or a report',
     patienceMs: 30_000,
-    sent: (route, userAgent) =>
-      ['telemetry', 'usage', 'metrics'].includes(route) && !ownPackage.test(userAgent ?? ''),
+    sent: (route, userAgent) => ['telemetry', 'usage', 'metrics'].includes(route) && !ownPackage.test(userAgent ?? ''),
     advice: { unknown_key: unknownKey },
     hints: ['Does the sender print an answer? If not, its machine cannot reach the server.', blocked],
   },

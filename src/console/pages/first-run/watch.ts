@@ -46,17 +46,10 @@ export function watch({ source, since, now, ledger, unattributed }: Waiting): Wa
   const late = now - since >= source.patienceMs;
   const isShown = (at: string) => late || Date.parse(at) >= since;
   const refused = entries.filter((each) => each.outcome === 'refused' && isShown(each.lastAt) && isOwn(each));
-  const unknown = unattributed.filter(
-    ({ at, route, userAgent }) => isShown(at) && source.sent(route, userAgent),
-  );
+  const unknown = unattributed.filter(({ at, route, userAgent }) => isShown(at) && source.sent(route, userAgent));
   if (!late && refused.length === 0 && unknown.length === 0)
     return { kind: 'waiting', leftMs: source.patienceMs - Math.max(0, now - since) };
-  return {
-    kind: 'trouble',
-    refused: refused.slice(0, maxShown),
-    unattributed: unknown.slice(0, maxShown),
-    late,
-  };
+  return { kind: 'trouble', refused: refused.slice(0, maxShown), unattributed: unknown.slice(0, maxShown), late };
 }
 
 /** Minted ids are not messages. Entries without an environment belong to a deleted one. */

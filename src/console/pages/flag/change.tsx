@@ -48,11 +48,7 @@ export interface FlagProps {
 /** Changes the declaration of a flag, and declares it if necessary. `dialog` asks the reader after a conflict. */
 export function useFlagChange(place: FlagPlace) {
   const { conflict, change } = useChange<FeatureDetail>(flagPath(place)!);
-  const shown = conflict && {
-    ...conflict,
-    before: settingsOf(conflict.before),
-    theirs: settingsOf(conflict.theirs),
-  };
+  const shown = conflict && { ...conflict, before: settingsOf(conflict.before), theirs: settingsOf(conflict.theirs) };
   return {
     dialog: <ConflictDialog conflict={shown} />,
     /** @returns false if the reader accepted someone else's change instead @throws as `call` */

@@ -165,8 +165,8 @@ function Warnings({ comparison }: { readonly comparison: Comparison }) {
       {sampleRatio?.mismatch && (
         <p class="callout callout-warn" role="note">
           The split differs from the declared one: {listed(sampleRatio.observed)} of the users instead of{' '}
-          {listed(sampleRatio.expected)} (p {chance(sampleRatio.p)}). Find the reason before you trust the
-          comparison. Users of missing senders, or redirected users, may behave differently.
+          {listed(sampleRatio.expected)} (p {chance(sampleRatio.p)}). Find the reason before you trust the comparison.
+          Users of missing senders, or redirected users, may behave differently.
         </p>
       )}
       {sampleRatio && !sampleRatio.mismatch && (
@@ -174,8 +174,8 @@ function Warnings({ comparison }: { readonly comparison: Comparison }) {
       )}
       {severalVariants?.warn && (
         <p class="callout callout-warn" role="note">
-          ≈{share.format(severalVariants.share)} of the users saw several variants. They count on both sides,
-          which makes the variants look more alike than they are.
+          ≈{share.format(severalVariants.share)} of the users saw several variants. They count on both sides, which
+          makes the variants look more alike than they are.
         </p>
       )}
     </>

@@ -61,9 +61,7 @@ const usualDays = 14;
 function PlanDialog({ place, detail, onClose }: SectionProps & { readonly onClose: () => void }) {
   const { application, environment, name } = place;
   const seen = detail.environments.find((each) => each.environment === environment)?.variants ?? [];
-  const variants = [
-    ...new Set([...Object.keys(detail.split ?? {}), ...seen.map(({ variant }) => variant)]),
-  ].sort();
+  const variants = [...new Set([...Object.keys(detail.split ?? {}), ...seen.map(({ variant }) => variant)])].sort();
   const declared = useWholeList<Metric>(resource('applications', application, 'metrics'), { declared: true });
   const counters = declared.items?.filter(({ kind }) => kind === 'counter').map((each) => each.name) ?? [];
   const metrics = ['used', 'viewed', ...counters].map((each) => [each] as const);
@@ -81,8 +79,8 @@ function PlanDialog({ place, detail, onClose }: SectionProps & { readonly onClos
   return (
     <Dialog title={`Plan an experiment on ${name}`} onClose={onClose}>
       <p class="quiet">
-        <Help to="semantics#experiments">Whole UTC days</Help> are compared. Once it has started, the plan
-        cannot be changed.
+        <Help to="semantics#experiments">Whole UTC days</Help> are compared. Once it has started, the plan cannot be
+        changed.
       </p>
       <Form onSubmit={send} submit="Plan" done="The experiment is planned" onCancel={onClose}>
         <Field name="name" label="Name" required autoFocus maxLength={120} />

@@ -104,8 +104,8 @@ function UnknownFlag({ place }: { readonly place: FlagPlace }) {
     <section class="notice">
       <h1>Not found</h1>
       <p>
-        No sender has requested <q class="flag-name">{name}</q>, and it is not declared. The name may be
-        misspelt, or not in use yet.
+        No sender has requested <q class="flag-name">{name}</q>, and it is not declared. The name may be misspelt, or
+        not in use yet.
       </p>
       <div class="actions">
         <a class="button primary" href={withQuery(flags, kept(query))}>
@@ -174,13 +174,7 @@ function NoteForm({ place }: { readonly place: FlagPlace }) {
   }
   return (
     <Form onSubmit={add} submit="Add the note" done="The note is added" reset>
-      <Field
-        name="text"
-        label="New note"
-        required
-        maxLength={500}
-        placeholder="Rollout to half of the users"
-      />
+      <Field name="text" label="New note" required maxLength={500} placeholder="Rollout to half of the users" />
       <Field name="at" label="When" type="datetime-local" hint={`In ${format.place}; empty for now.`} />
       <p class="flag-check">
         <input id={all} type="checkbox" name="all" />{' '}
@@ -209,21 +203,13 @@ function SettingsForm({ place, flag }: FlagProps) {
         submit={detail.declared ? 'Save' : 'Save and declare'}
         done="The flag is saved"
       >
-        <Field
-          name="description"
-          label="Description"
-          rows={3}
-          maxLength={1000}
-          value={detail.description ?? ''}
-        />
+        <Field name="description" label="Description" rows={3} maxLength={1000} value={detail.description ?? ''} />
         {variants.length > 0 && (
           <Field
             name="split"
             label="Intended split"
             hint="The weight of each variant, such as 1 and 1, or 90 and 10. The comparison checks the actual split against it. Empty: no check."
-            control={(properties) => (
-              <Weights properties={properties} variants={variants} split={detail.split} />
-            )}
+            control={(properties) => <Weights properties={properties} variants={variants} split={detail.split} />}
           />
         )}
       </FlagForm>

@@ -51,22 +51,11 @@ function Shares({ place, steps }: { readonly place: FlagPlace; readonly steps: r
   const buckets = useMemo<Buckets>(() => bucketsOf(bounds), [bounds]);
   const series = useMemo(() => {
     return [
-      {
-        label: 'planned',
-        values: plannedShares(steps, variant, buckets),
-        tone: 2 as const,
-        steps: true,
-      },
-      {
-        label: 'actual, of the checks',
-        values: shareIn(data?.features[0], variant, buckets),
-        tone: 1 as const,
-      },
+      { label: 'planned', values: plannedShares(steps, variant, buckets), tone: 2 as const, steps: true },
+      { label: 'actual, of the checks', values: shareIn(data?.features[0], variant, buckets), tone: 1 as const },
     ];
   }, [steps, variant, data, buckets]);
-  return (
-    <Chart title={`Share of ${variant}, %`} buckets={buckets} series={series} kind="lines" height={160} />
-  );
+  return <Chart title={`Share of ${variant}, %`} buckets={buckets} series={series} kind="lines" height={160} />;
 }
 
 const most = 6;
@@ -95,18 +84,8 @@ function Editor({ place, flag }: FlagProps) {
   return (
     <FlagForm place={place} flag={flag} patch={patch} submit="Save the plan" done="The rollout plan is saved">
       <div class="experiment-fields">
-        <SelectField
-          name="variant"
-          label="Variant"
-          value={variant}
-          options={variants.map((each) => [each])}
-        />
-        <SelectField
-          name="rest"
-          label="The rest gets"
-          value={rest}
-          options={variants.map((each) => [each])}
-        />
+        <SelectField name="variant" label="Variant" value={variant} options={variants.map((each) => [each])} />
+        <SelectField name="rest" label="The rest gets" value={rest} options={variants.map((each) => [each])} />
       </div>
       {Array.from({ length: Math.max(3, Math.min(most, steps.length + 1)) }, (_, index) => {
         const step = steps[index];

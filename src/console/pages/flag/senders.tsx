@@ -108,11 +108,7 @@ export function Seen({ place, detail }: SeenProps) {
     },
     agoColumn('lastSeenAt', 'Last seen', 'last'),
     agoColumn('firstSeenAt', 'First seen', 'first'),
-    {
-      key: 'variants',
-      title: 'Variants',
-      value: ({ variants }) => variants.map(({ variant }) => variant).join(', '),
-    },
+    { key: 'variants', title: 'Variants', value: ({ variants }) => variants.map(({ variant }) => variant).join(', ') },
   ];
   return (
     <section aria-labelledby="flag-seen">

@@ -54,13 +54,7 @@ export function TrafficSection({ place }: { readonly place: FlagPlace }) {
       <div class="head flag-bar">
         <h2 id="flag-traffic">By variant</h2>
         <RangePicker />
-        <Choice
-          label="Figure"
-          values={measures}
-          names={names}
-          value={measure}
-          onChange={(show) => change({ show })}
-        />
+        <Choice label="Figure" values={measures} names={names} value={measure} onChange={(show) => change({ show })} />
         <Choice label="Chart" values={kinds} value={kind} onChange={(kind) => change({ kind })} />
       </div>
       <Reason error={error} what="The figures" />
@@ -155,11 +149,7 @@ function usersText({ from, to, timeZone }: UsageReport, { uniqueUsers }: Feature
 }
 
 /** Whether a figure is missing because no sender reports it. */
-function isUnknown(
-  usage: FeatureUsage | undefined,
-  key: 'used' | 'viewed',
-  checksOnly: readonly string[],
-): boolean {
+function isUnknown(usage: FeatureUsage | undefined, key: 'used' | 'viewed', checksOnly: readonly string[]): boolean {
   return checksOnly.length > 0 && (usage?.[key] ?? 0) === 0;
 }
 

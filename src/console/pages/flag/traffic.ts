@@ -82,8 +82,7 @@ export function typedSplit(
 export function shownVariant(steps: readonly RolloutStep[]): string {
   const first = steps[0]?.split ?? {};
   const last = steps.at(-1)?.split ?? {};
-  const growth = (variant: string) =>
-    shareOf(last, variant) - (steps.length > 1 ? shareOf(first, variant) : 0);
+  const growth = (variant: string) => shareOf(last, variant) - (steps.length > 1 ? shareOf(first, variant) : 0);
   const variants = [...new Set([...Object.keys(first), ...Object.keys(last)])].sort();
   return variants.toSorted((a, b) => growth(b) - growth(a))[0] ?? '';
 }

@@ -34,18 +34,12 @@ const tones: Readonly<Record<VerdictKind, Tone>> = {
 };
 
 /** The tone of a verdict. An undeclared name may be misspelt, so nothing about it is good. Archived flags need no attention. */
-export function toneOf(
-  kind: VerdictKind,
-  { declared, archived }: Pick<FeatureDetail, 'declared' | 'archived'>,
-): Tone {
+export function toneOf(kind: VerdictKind, { declared, archived }: Pick<FeatureDetail, 'declared' | 'archived'>): Tone {
   if (!declared) return 'warn';
   return archived && kind !== 'archived_but_asked' ? 'quiet' : tones[kind];
 }
 
-type Headed = Pick<
-  Verdict,
-  'kind' | 'since' | 'environments' | 'declared' | 'nearest' | 'staleAfterDays' | 'reasons'
->;
+type Headed = Pick<Verdict, 'kind' | 'since' | 'environments' | 'declared' | 'nearest' | 'staleAfterDays' | 'reasons'>;
 
 /**
  * The heading of a verdict. That a flag is archived or undeclared comes first; the verdict itself is then `also`. Both texts are
@@ -81,20 +75,11 @@ function ruleOf({ kind, reasons, staleAfterDays }: Headed): string {
   return kind === 'in_use' && variants > 1 ? `: ${variants} variants within ${staleAfterDays} days` : '';
 }
 
-const dated: ReadonlySet<VerdictKind> = new Set([
-  'safe_to_remove',
-  'not_seen',
-  'one_variant',
-  'in_use',
-  'new',
-]);
+const dated: ReadonlySet<VerdictKind> = new Set(['safe_to_remove', 'not_seen', 'one_variant', 'in_use', 'new']);
 
 const placed: ReadonlySet<VerdictKind> = new Set(['one_variant', 'in_use', 'archived_but_asked']);
 
-export function reasonText(
-  { text, at }: Pick<Verdict['reasons'][number], 'text' | 'at'>,
-  { time }: Wording,
-): string {
+export function reasonText({ text, at }: Pick<Verdict['reasons'][number], 'text' | 'at'>, { time }: Wording): string {
   return at === null ? text : text.replace(at, time(at));
 }
 

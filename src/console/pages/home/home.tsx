@@ -2,12 +2,7 @@
 
 import { useSignal } from '@preact/signals';
 import type { HomeApplication, HomeItem, Home as HomeReport } from '../../../contract/shapes/home.ts';
-import {
-  applicationAddress,
-  applicationSettingsAddress,
-  environmentAddress,
-  useQuery,
-} from '../../address/address.ts';
+import { applicationAddress, applicationSettingsAddress, environmentAddress, useQuery } from '../../address/address.ts';
 import { resource, withQuery } from '../../api/client.ts';
 import { now } from '../../api/clock.ts';
 import { usePoll } from '../../api/poll.ts';
@@ -47,9 +42,7 @@ function AllApplications() {
           <Attention home={data} />
           <Applications applications={data.applications} />
           {data.applicationsLeftOut > 0 && (
-            <p class="quiet">
-              {plural(data.applicationsLeftOut, 'more application')}: use the switcher or the search.
-            </p>
+            <p class="quiet">{plural(data.applicationsLeftOut, 'more application')}: use the switcher or the search.</p>
           )}
         </>
       )}
@@ -258,7 +251,5 @@ const statusWords = {
 function rateText(perSecond: number): string {
   if (perSecond === 0) return '0';
   if (perSecond < 0.1) return '<0.1';
-  return perSecond < 10
-    ? format.full(Math.round(perSecond * 10) / 10)
-    : format.compact(Math.round(perSecond));
+  return perSecond < 10 ? format.full(Math.round(perSecond * 10) / 10) : format.compact(Math.round(perSecond));
 }

@@ -12,8 +12,8 @@ const everyMs = 10_000;
 export function useKeys(app: string): readonly ApplicationKey[] {
   const path = resource('applications', app, 'keys');
   const read = (query: object) =>
-    usePoll<{ readonly items: readonly ApplicationKey[] }>(withQuery(path, { limit: 200, ...query }), everyMs)
-      .data?.items ?? [];
+    usePoll<{ readonly items: readonly ApplicationKey[] }>(withQuery(path, { limit: 200, ...query }), everyMs).data
+      ?.items ?? [];
   return [...read({}), ...read({ revoked: true })];
 }
 

@@ -30,10 +30,7 @@ export function IngestPage({ application: app, environment: env }: InEnvironment
   const { bounds, everyMs } = useRange();
   const keys = useKeys(app);
   const query = { environment: env, unnamed: true, ...boundsQuery(bounds) };
-  const { data, error } = usePoll<IngestReport>(
-    withQuery(resource('applications', app, 'ingest'), query),
-    everyMs,
-  );
+  const { data, error } = usePoll<IngestReport>(withQuery(resource('applications', app, 'ingest'), query), everyMs);
   return (
     <div class="stack ingest">
       <header class="head spread">
@@ -79,8 +76,7 @@ function Ledger({ app, env, ledger, error, keys }: LedgerProps) {
           </span>
         </p>
         <p class="quiet">
-          Packets and reports for {env}, in whole hours from {format.time(ledger.from)} to{' '}
-          {format.time(ledger.to)}.
+          Packets and reports for {env}, in whole hours from {format.time(ledger.from)} to {format.time(ledger.to)}.
         </p>
         <Unnamed counts={ledger.unnamed} />
         <Hours app={app} env={env} />
@@ -248,11 +244,7 @@ function Now() {
       {recent.accepted.length > 1 && (
         <Chart
           title={`Accepted and refused per second, ${sinceWords(recent)}`}
-          buckets={{
-            start: Date.parse(recent.start) / 1000,
-            width: recent.width,
-            count: recent.accepted.length,
-          }}
+          buckets={{ start: Date.parse(recent.start) / 1000, width: recent.width, count: recent.accepted.length }}
           series={[
             { label: 'Accepted per second', values: recent.accepted, tone: 1 },
             { label: 'Refused per second', values: recent.refused, tone: 2 },
@@ -332,11 +324,6 @@ const columns: readonly Column<Cluster['nodes'][number]>[] = [
   { key: 'state', title: 'State', value: ({ state }) => state },
   timeColumn('lastBeat', 'Last heartbeat'),
   { key: 'lag', title: 'Lag, entries', number: true, value: ({ lag }) => lag },
-  {
-    key: 'spool',
-    title: 'Spool, KiB',
-    number: true,
-    value: ({ spoolBytes }) => Math.ceil(spoolBytes / 1024),
-  },
+  { key: 'spool', title: 'Spool, KiB', number: true, value: ({ spoolBytes }) => Math.ceil(spoolBytes / 1024) },
   timeColumn('through', 'Shipped until'),
 ];

@@ -24,9 +24,7 @@ export function reasonsOf(entries: readonly LedgerEntry[]): LedgerReason[] {
     const key = `${entry.outcome} ${entry.code}`;
     groups.set(key, [...(groups.get(key) ?? []), entry]);
   }
-  return Array.from(groups.values(), describe).sort(
-    (a, b) => rank[a.outcome] - rank[b.outcome] || b.count - a.count,
-  );
+  return Array.from(groups.values(), describe).sort((a, b) => rank[a.outcome] - rank[b.outcome] || b.count - a.count);
 }
 
 const rank = { refused: 0, noted: 1 } as const;
@@ -79,10 +77,7 @@ const advice = new Map<string, Note | Refusal>(Object.entries({ ...ledgerRefusal
 export function adviceOn(code: string): Note {
   const reason = advice.get(code);
   if (reason === undefined)
-    return {
-      meaning: `Refused with the code ${code}.`,
-      remedy: 'See the list of errors of the server version.',
-    };
+    return { meaning: `Refused with the code ${code}.`, remedy: 'See the list of errors of the server version.' };
   const meaning = reason.meaning ?? (reason as Refusal).title;
   return { meaning: sentence(meaning), remedy: sentence(reason.remedy) };
 }

@@ -44,14 +44,10 @@ export function Senders({ entries, leftOut, env }: SendersProps) {
         sort={sort}
         onSort={(next) => change({ sort: next })}
         stacked
-        empty={
-          entries.length === 0 ? 'Nothing was received in this range.' : 'No sender matches the filters.'
-        }
+        empty={entries.length === 0 ? 'Nothing was received in this range.' : 'No sender matches the filters.'}
       />
       {leftOut > 0 && (
-        <p class="quiet">
-          {plural(leftOut, 'more entry', 'more entries')}: choose a shorter range to see them.
-        </p>
+        <p class="quiet">{plural(leftOut, 'more entry', 'more entries')}: choose a shorter range to see them.</p>
       )}
     </section>
   );
@@ -106,9 +102,7 @@ function Versions({ of: { name, versions } }: { readonly of: SendingProgram }) {
           <li key={label} title={userAgents.join('\n')}>
             {label || 'unknown version'}:{' '}
             {format.list(
-              outcomes
-                .filter((each) => counts[each] > 0)
-                .map((each) => `${format.full(counts[each])} ${each}`),
+              outcomes.filter((each) => counts[each] > 0).map((each) => `${format.full(counts[each])} ${each}`),
             )}
             <span class="quiet">
               {' '}
@@ -171,8 +165,8 @@ export function RefusedTokens({ tokens }: { readonly tokens: readonly RefusedTok
   return (
     <>
       <p>
-        <strong class="warn">Refused: these tokens are not adopted.</strong> Most SDKs discard what is
-        refused. Adopt the tokens that the services send.
+        <strong class="warn">Refused: these tokens are not adopted.</strong> Most SDKs discard what is refused. Adopt
+        the tokens that the services send.
       </p>
       <Table
         caption="Refused tokens of the last day"
@@ -206,8 +200,8 @@ export function Unattributed({ app, keys }: UnattributedProps) {
     <section class="stack">
       <h2>Refused, without an application</h2>
       <p class="quiet">
-        The latest kinds since the server started: requests with unknown or revoked keys, and unreadable
-        bodies. One of them may be yours.
+        The latest kinds since the server started: requests with unknown or revoked keys, and unreadable bodies. One of
+        them may be yours.
       </p>
       <RefusedTokens tokens={tokens} />
       <Table
@@ -222,16 +216,8 @@ export function Unattributed({ app, keys }: UnattributedProps) {
   );
 }
 
-const unattributedColumns = (
-  app: string,
-  keys: readonly ApplicationKey[],
-): readonly Column<UnattributedRefusal>[] => [
-  {
-    key: 'code',
-    title: 'Reason',
-    value: ({ code }) => code,
-    cell: ({ code }) => <Code of={code} />,
-  },
+const unattributedColumns = (app: string, keys: readonly ApplicationKey[]): readonly Column<UnattributedRefusal>[] => [
+  { key: 'code', title: 'Reason', value: ({ code }) => code, cell: ({ code }) => <Code of={code} /> },
   {
     key: 'key',
     title: 'Key',

@@ -24,16 +24,7 @@ import { Ago } from '../../parts/table/columns.tsx';
 import { type Column, Table } from '../../parts/table/table.tsx';
 import { hasRole } from '../../reader/reader.tsx';
 import { format } from '../../text/format.ts';
-import {
-  bucketsFrom,
-  figureOf,
-  latest,
-  type MetricRow,
-  metricRows,
-  rowKey,
-  trendOf,
-  valuesIn,
-} from './rows.ts';
+import { bucketsFrom, figureOf, latest, type MetricRow, metricRows, rowKey, trendOf, valuesIn } from './rows.ts';
 
 /** Measurements are computed for each reader, so they are read less often than the overview. */
 const everyMs = 10_000;
@@ -54,12 +45,7 @@ export function MetricsPage({ application: app, environment: env }: InEnvironmen
       </header>
       {(error !== undefined || !isRead) && <Pending error={error} />}
       {measured.data !== undefined && declared.items !== undefined && (
-        <Metrics
-          app={app}
-          env={env}
-          bounds={bounds}
-          rows={metricRows(declared.items, measured.data.metrics)}
-        />
+        <Metrics app={app} env={env} bounds={bounds} rows={metricRows(declared.items, measured.data.metrics)} />
       )}
     </div>
   );
@@ -142,12 +128,7 @@ function columnsOf({ buckets, chosen, open, declare, undeclare }: ColumnOptions)
       title: 'Metric',
       value: ({ name }) => name,
       cell: (row) => (
-        <button
-          type="button"
-          class="link metrics-name"
-          aria-pressed={row === chosen}
-          onClick={() => open(row)}
-        >
+        <button type="button" class="link metrics-name" aria-pressed={row === chosen} onClick={() => open(row)}>
           {row.name}
         </button>
       ),
@@ -160,13 +141,7 @@ function columnsOf({ buckets, chosen, open, declare, undeclare }: ColumnOptions)
       cell: ({ kind, declared }) => (declared ? kind : <span class="quiet">{kind}, not declared</span>),
     },
     { key: 'trend', title: 'Trend', cell: (row) => <Sparkline values={trendOf(row, buckets)} /> },
-    {
-      key: 'value',
-      title: 'Value',
-      number: true,
-      value: figureOf,
-      cell: (row) => <Value row={row} />,
-    },
+    { key: 'value', title: 'Value', number: true, value: figureOf, cell: (row) => <Value row={row} /> },
     { key: 'unit', title: 'Unit', value: ({ unit }) => unit },
     {
       key: 'last',
@@ -241,18 +216,12 @@ function Declare({ app, metric, onClose }: DeclareProps) {
   return (
     <Dialog title={metric === undefined ? 'Declare a metric' : `Declare ${metric.name}`} onClose={onClose}>
       <p class="quiet">
-        A counter is summed up, such as purchases or errors. A gauge shows its last value, such as the length
-        of a queue. The declared kind applies to earlier values too.
+        A counter is summed up, such as purchases or errors. A gauge shows its last value, such as the length of a
+        queue. The declared kind applies to earlier values too.
       </p>
       <Form onSubmit={send} submit="Declare" done="The metric is declared" onCancel={onClose}>
         {metric === undefined && (
-          <Field
-            name="name"
-            label="Name"
-            required
-            autoFocus
-            hint="As senders write it. Upper and lower case differ."
-          />
+          <Field name="name" label="Name" required autoFocus hint="As senders write it. Upper and lower case differ." />
         )}
         <SelectField name="kind" label="Kind" options={kinds} value={metric?.kind} />
         <Field

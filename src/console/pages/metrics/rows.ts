@@ -17,10 +17,7 @@ export function rowKey({ name, feature }: Pick<MetricRow, 'name' | 'feature'>): 
   return JSON.stringify(feature === undefined ? [name] : [name, feature]);
 }
 
-export function metricRows(
-  declared: readonly Metric[],
-  measured: readonly MetricMeasurements[],
-): MetricRow[] {
+export function metricRows(declared: readonly Metric[], measured: readonly MetricMeasurements[]): MetricRow[] {
   const declarations = new Map(declared.map((each) => [each.name, each]));
   const groups = new Map<string, MetricMeasurements[]>();
   for (const each of measured) {
@@ -46,8 +43,7 @@ function declarationOf(name: string, declarations: ReadonlyMap<string, Metric>, 
 
 /** The figure of a row: the sum of a counter, the last value of a gauge, `undefined` if nothing was measured. */
 export function figureOf({ kind, series }: MetricRow): number | undefined {
-  if (kind === 'counter')
-    return series.length === 0 ? undefined : series.reduce((sum, each) => sum + each.sum, 0);
+  if (kind === 'counter') return series.length === 0 ? undefined : series.reduce((sum, each) => sum + each.sum, 0);
   return latest(series)?.last;
 }
 
@@ -59,10 +55,7 @@ export function latest(series: readonly MetricMeasurements[]): MetricMeasurement
 }
 
 /** The buckets from the first measurement on: before it, a gauge has no value. */
-export function bucketsFrom(
-  buckets: Buckets,
-  series: readonly Pick<MetricMeasurements, 'series'>[],
-): Buckets {
+export function bucketsFrom(buckets: Buckets, series: readonly Pick<MetricMeasurements, 'series'>[]): Buckets {
   const { width, count, starts } = buckets;
   const times = series.flatMap(({ series: [first] }) => (first === undefined ? [] : [first[0]]));
   const skipped = indexAt(buckets, Math.min(...times));

@@ -33,8 +33,7 @@ interface BulkProps {
 }
 
 /** Flags whose names cannot be a segment of a path. */
-const isAddressable = ({ feature }: OverviewFeature) =>
-  feature !== '.' && feature !== '..' && feature !== surplusName;
+const isAddressable = ({ feature }: OverviewFeature) => feature !== '.' && feature !== '..' && feature !== surplusName;
 
 export function Bulk({ app, rows, onClear }: BulkProps) {
   const { state, start, stop } = useBulk(app);
@@ -111,10 +110,7 @@ function undoOf(
   { done }: BulkProgress,
 ): readonly [BulkAction, readonly OverviewFeature[]] {
   const changed = new Set(done);
-  return [
-    { label: 'Undo', done: 'restored', patch: undo! },
-    rows.filter(({ feature }) => changed.has(feature)),
-  ];
+  return [{ label: 'Undo', done: 'restored', patch: undo! }, rows.filter(({ feature }) => changed.has(feature))];
 }
 
 /** The outcome: `12 flags archived, 1 failed`. */

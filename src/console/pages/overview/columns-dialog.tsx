@@ -74,11 +74,7 @@ function Choice({ title, checked, isFirst, isLast, onChoose, onMove }: ChoicePro
   return (
     <li>
       <label>
-        <input
-          type="checkbox"
-          checked={checked}
-          onChange={({ currentTarget }) => onChoose(currentTarget.checked)}
-        />
+        <input type="checkbox" checked={checked} onChange={({ currentTarget }) => onChoose(currentTarget.checked)} />
         {title}
       </label>
       <button type="button" aria-label={`Move ${title} up`} disabled={isFirst} onClick={() => onMove(-1)}>

@@ -67,10 +67,7 @@ export function columnsOf({ app, query, overview, usersOf }: ColumnOptions): Col
   ];
 }
 
-function stateColumns({
-  overview,
-  usersOf,
-}: Pick<ColumnOptions, 'overview' | 'usersOf'>): Column<OverviewFeature>[] {
+function stateColumns({ overview, usersOf }: Pick<ColumnOptions, 'overview' | 'usersOf'>): Column<OverviewFeature>[] {
   const meant = meantBy(overview.features);
   const usersTitle = usersHead(overview);
   return [
@@ -117,9 +114,7 @@ function stateColumns({
       width: 'minmax(5rem, 1fr)',
       value: ({ owners }) => ownersText(owners) || undefined,
       cell: ({ owners, ownersFrom }) => (
-        <span
-          title={ownersFrom === 'codeowners' ? `${ownersText(owners)}, by CODEOWNERS` : ownersText(owners)}
-        >
+        <span title={ownersFrom === 'codeowners' ? `${ownersText(owners)}, by CODEOWNERS` : ownersText(owners)}>
           {ownersText(owners) || '–'}
         </span>
       ),
@@ -247,11 +242,7 @@ function Variants({ row }: { readonly row: OverviewFeature }) {
     <span class="overview-variants" title={text}>
       <span class="overview-bar" aria-hidden="true">
         {variants.map(([name, checks], index) => (
-          <span
-            key={name}
-            class={`tone-${name === '…' ? 'other' : toneOf(index)}`}
-            style={{ flexGrow: checks }}
-          />
+          <span key={name} class={`tone-${name === '…' ? 'other' : toneOf(index)}`} style={{ flexGrow: checks }} />
         ))}
       </span>
       <span class="overview-first" aria-hidden="true">

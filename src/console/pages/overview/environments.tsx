@@ -29,17 +29,11 @@ const everyMs = 30_000;
 export function Environments({ application, environment, environments, range, filter }: EnvironmentsProps) {
   const { query, change } = useQuery();
   const read = useSignal<ReadonlyMap<string, Overview>>(new Map());
-  const shown = [environment, ...environments.filter((each) => each !== environment)].slice(
-    0,
-    maxEnvironments,
-  );
+  const shown = [environment, ...environments.filter((each) => each !== environment)].slice(0, maxEnvironments);
   const keep = (overview: Overview) => {
     read.value = new Map([...read.peek(), [overview.environment, overview]]);
   };
-  const rows = useMemo(
-    () => acrossEnvironments(read.value, filter),
-    [read.value, filter.search, filter.state],
-  );
+  const rows = useMemo(() => acrossEnvironments(read.value, filter), [read.value, filter.search, filter.state]);
   const columns = columnsOf({ application, environment }, shown, query);
   const sort = query['sort'] ?? `-${environment}`;
   const by = columns.find(({ key }) => key === sortKey(sort)) ?? columns[1]!;

@@ -27,9 +27,7 @@ export function usersHead(overview: Overview): string {
 /** Users are counted by whole UTC days: a shorter range names its day. */
 export function usersLabel({ from, to, at, users }: Overview): string {
   if (isWholeDays({ from, to })) return 'Users, whole UTC days';
-  return users.from === at.slice(0, 10)
-    ? 'Users today (UTC)'
-    : `Users on ${format.days(users.from, users.to)} (UTC)`;
+  return users.from === at.slice(0, 10) ? 'Users today (UTC)' : `Users on ${format.days(users.from, users.to)} (UTC)`;
 }
 
 /** True if a UTC day whose users are counted has begun: a day of a zone east of UTC begins earlier. */
@@ -101,12 +99,7 @@ function bucketsOf({ start, width, starts, series, hourly, days }: Overview, fig
 function byDay({ start, values }: { start: number; values: readonly number[] }, starts?: readonly number[]) {
   const end = start + values.length * hour;
   const first = starts?.[0] ?? Math.floor(start / day) * day;
-  const buckets = {
-    start: first,
-    width: day,
-    starts,
-    count: starts?.length ?? Math.ceil((end - first) / day),
-  };
+  const buckets = { start: first, width: day, starts, count: starts?.length ?? Math.ceil((end - first) / day) };
   const sums = new Array<number>(buckets.count).fill(0);
   for (const [index, value] of values.entries()) {
     const at = bucketAt(buckets, start + index * hour);

@@ -28,10 +28,7 @@ const usualSort = '-checks';
 const keyOf = ({ feature }: OverviewFeature) => feature;
 
 /** The name, and the columns of these keys in their order. A column of a later release is unknown here. */
-function shownColumns(
-  all: readonly Column<OverviewFeature>[],
-  keys: readonly string[],
-): Column<OverviewFeature>[] {
+function shownColumns(all: readonly Column<OverviewFeature>[], keys: readonly string[]): Column<OverviewFeature>[] {
   return ['flag', ...keys].flatMap((key) => all.find((column) => column.key === key) ?? []);
 }
 
@@ -143,11 +140,7 @@ function useHeld(sorted: readonly OverviewFeature[], chosen: string) {
   const keep = held.current && before.current.chosen === chosen;
   const rows = keep ? holdOrder(sorted, keyOf, before.current.keys) : sorted;
   before.current = { chosen, keys: rows.map(keyOf) };
-  return {
-    rows,
-    hold: () => (held.current = true),
-    release: () => (held.current = false),
-  };
+  return { rows, hold: () => (held.current = true), release: () => (held.current = false) };
 }
 
 /** Loads a part of a page once it is wanted. @returns `undefined` until it is loaded */
@@ -201,9 +194,7 @@ function flagUsers(app: string, environment: string): FlagUsers {
       for (let at = 0; at < missing.length; at += atOnce) {
         const query = { environment, from, to, timeZone, feature: missing.slice(at, at + atOnce) };
         const { features } = await call<OverviewUsers>('GET', path, { query });
-        const counted = features.map(
-          ({ feature, users }) => [feature, { users, from: bounds.from }] as const,
-        );
+        const counted = features.map(({ feature, users }) => [feature, { users, from: bounds.from }] as const);
         known.value = new Map([...known.peek(), ...counted]);
       }
     },

@@ -116,9 +116,7 @@ function Figures({ app, overview, range, stale }: FiguresProps) {
         </>
       )}
       {overview.mayBeCounting && (
-        <p class="quiet">
-          Not included: counts of {overview.mayBeCounting.join(', ')}, which cannot reach PostgreSQL.
-        </p>
+        <p class="quiet">Not included: counts of {overview.mayBeCounting.join(', ')}, which cannot reach PostgreSQL.</p>
       )}
       {overview.features.length > 0 && (
         <FlagsTable

@@ -13,14 +13,9 @@ export interface Filter {
  * The flags in a state that all words of the search match: parts of the name, `owner:ada`, `owner:me`, `owner:none`, `tag:shop`
  * and `tag:none`. A value with spaces is in quotes.
  */
-export function filterRows(
-  features: readonly OverviewFeature[],
-  { search, state, me }: Filter,
-): OverviewFeature[] {
+export function filterRows(features: readonly OverviewFeature[], { search, state, me }: Filter): OverviewFeature[] {
   const tests = wordsOf(search).map((word) => testOf(word, me));
-  return features.filter(
-    (row) => tests.every((test) => test(row)) && (state === undefined || isIn(row, state)),
-  );
+  return features.filter((row) => tests.every((test) => test(row)) && (state === undefined || isIn(row, state)));
 }
 
 interface Word {

@@ -55,9 +55,7 @@ export function markOf(row: OverviewFeature): State {
 export function hintOf(row: OverviewFeature, { staleAfterDays }: Pick<Overview, 'staleAfterDays'>): string {
   const hints = [
     isDone(row) ? `Archived. Its verdict: ${states[row.verdict]}` : undefined,
-    isUndeclared(row)
-      ? `Not declared, so the name may be misspelt. Its verdict: ${states[row.verdict]}`
-      : undefined,
+    isUndeclared(row) ? `Not declared, so the name may be misspelt. Its verdict: ${states[row.verdict]}` : undefined,
     row.verdict === 'in_use' ? whyInUse(row, staleAfterDays) : undefined,
     silenceOf(row.verdict),
   ];
@@ -73,8 +71,7 @@ function whyInUse({ recentVariants = 0 }: OverviewFeature, days: number): string
 /** The state of a flag in the table. @param meant the declared name that is similar to an undeclared one */
 export function stateText(row: OverviewFeature, meant?: string): string {
   const mark = markOf(row);
-  if (mark === 'undeclared')
-    return meant === undefined ? 'undeclared' : `undeclared – did you mean ${meant}?`;
+  if (mark === 'undeclared') return meant === undefined ? 'undeclared' : `undeclared – did you mean ${meant}?`;
   const { recentVariants = 0 } = row;
   return mark === 'in_use' && recentVariants > 1 ? `in use: ${recentVariants} variants` : states[mark];
 }

@@ -119,11 +119,7 @@ function ColumnsButton({ all, columns }: Pick<ToolbarProps, 'all' | 'columns'>) 
   async function choose() {
     const { ColumnsDialog } = await import('./columns-dialog.tsx');
     dialog.open(
-      <ColumnsDialog
-        columns={all.slice(1)}
-        shown={columns.slice(1).map(({ key }) => key)}
-        onClose={dialog.close}
-      />,
+      <ColumnsDialog columns={all.slice(1)} shown={columns.slice(1).map(({ key }) => key)} onClose={dialog.close} />,
     );
   }
   return (
@@ -158,13 +154,7 @@ function Save({ name, columns, rows, complete }: SaveProps) {
     }
   }
   return (
-    <button
-      type="button"
-      class="csv"
-      aria-busy={busy.value}
-      disabled={busy.value}
-      onClick={() => void save()}
-    >
+    <button type="button" class="csv" aria-busy={busy.value} disabled={busy.value} onClick={() => void save()}>
       CSV
     </button>
   );
@@ -185,16 +175,10 @@ function CopyLink({ range, bounds }: ChosenRange) {
     copied.value = true;
     setTimeout(() => (copied.value = false), 2000);
   }
-  const fixed = {
-    label: `These times: ${rangeLabel(bounds)}`,
-    onSelect: () => void copy(rangeQuery(bounds)),
-  };
-  const label =
-    'preset' in range && /\d/.test(range.preset) ? `the last ${rangeLabel(range)}` : rangeLabel(range);
+  const fixed = { label: `These times: ${rangeLabel(bounds)}`, onSelect: () => void copy(rangeQuery(bounds)) };
+  const label = 'preset' in range && /\d/.test(range.preset) ? `the last ${rangeLabel(range)}` : rangeLabel(range);
   const moving =
-    'from' in range
-      ? []
-      : [{ label: `Always ${label.toLowerCase()}`, onSelect: () => void copy(rangeQuery(range)) }];
+    'from' in range ? [] : [{ label: `Always ${label.toLowerCase()}`, onSelect: () => void copy(rangeQuery(range)) }];
   return (
     <>
       <Menu label={copied.value ? 'Copied ✓' : 'Copy link'} items={[...moving, fixed]} end />

@@ -31,19 +31,12 @@ export function PeoplePage({ application: app, environment: env }: InEnvironment
     <div class="stack people">
       <h1>People</h1>
       <p class="quiet">
-        The variants of one person. Type the identity as your application mints or sends it. It appears
-        neither in the address nor in the history of this browser.
+        The variants of one person. Type the identity as your application mints or sends it. It appears neither in the
+        address nor in the history of this browser.
       </p>
       <div class="form-line">
         <Form submit="Show" done="Records loaded" onSubmit={(data) => read(String(data.get('identity')))}>
-          <Field
-            name="identity"
-            label="Identity"
-            required
-            maxLength={256}
-            spellcheck={false}
-            autocomplete="off"
-          />
+          <Field name="identity" label="Identity" required maxLength={256} spellcheck={false} autocomplete="off" />
         </Form>
       </div>
       {found.value !== undefined && (
@@ -88,15 +81,13 @@ function Exposures({ kept: { identity, readable, environments }, first }: Exposu
   const ordered = [...filled].sort((a, b) => Number(b.name === first) - Number(a.name === first));
   if (!readable)
     return (
-      <p class="empty">
-        A path cannot contain this identity, so its records cannot be shown. They can be removed.
-      </p>
+      <p class="empty">A path cannot contain this identity, so its records cannot be shown. They can be removed.</p>
     );
   if (ordered.length === 0)
     return (
       <p class="empty">
-        No records of <strong>{identity}</strong>. The identity may be misspelt, or no packet of the last
-        weeks named this person.
+        No records of <strong>{identity}</strong>. The identity may be misspelt, or no packet of the last weeks named
+        this person.
       </p>
     );
   return (
@@ -135,8 +126,7 @@ interface ForgetProps {
 }
 
 function Forget({ app, identity, onDone }: ForgetProps) {
-  if (!hasRole('Admin'))
-    return <p class="quiet">An Admin of the team can remove the records of this person.</p>;
+  if (!hasRole('Admin')) return <p class="quiet">An Admin of the team can remove the records of this person.</p>;
   return (
     <p class="actions">
       <ConfirmButton
@@ -154,12 +144,12 @@ function Forget({ app, identity, onDone }: ForgetProps) {
           <strong>{identity}</strong>
         </p>
         <p>
-          Removes this person's instance ids, which become invalid at once, and their variants, in all
-          environments of the application. This cannot be undone.
+          Removes this person's instance ids, which become invalid at once, and their variants, in all environments of
+          the application. This cannot be undone.
         </p>
         <p>
-          Totals and counts of unique users stay; they name no one. The audit log records that a person was
-          forgotten, but not who. If the application keeps sending this identity, it is recorded again.
+          Totals and counts of unique users stay; they name no one. The audit log records that a person was forgotten,
+          but not who. If the application keeps sending this identity, it is recorded again.
         </p>
       </ConfirmButton>
     </p>

@@ -47,8 +47,7 @@ export function ApiKeys({ team }: { readonly team: string }) {
         create={{
           label: 'Create an API key',
           codes: { plan_limit: 'name' },
-          create: async (data) =>
-            shown(await call<ApiKeyShownOnce>('POST', path, { body: apiKeyFields(data) })),
+          create: async (data) => shown(await call<ApiKeyShownOnce>('POST', path, { body: apiKeyFields(data) })),
           children: <ApiKeyFields applications={applications} />,
         }}
         remove={({ clientId, name }) => ({
@@ -59,9 +58,7 @@ export function ApiKeys({ team }: { readonly team: string }) {
           children: <p>Its tokens are refused from now on.</p>,
         })}
       />
-      {rotated.value !== undefined && (
-        <Secret {...rotated.value} onDone={() => (rotated.value = undefined)} />
-      )}
+      {rotated.value !== undefined && <Secret {...rotated.value} onDone={() => (rotated.value = undefined)} />}
     </Part>
   );
 }
@@ -104,12 +101,7 @@ function shown({ name, clientId, clientSecret, credential }: ApiKeyShownOnce): S
   const url = `${settings.authUrl}/connect/token`;
   if (clientSecret === undefined) {
     const how = credential === 'trust' ? 'token exchange' : 'private_key_jwt';
-    return {
-      title: `${name} is created`,
-      once: false,
-      values: [id],
-      note: `Get a token from ${url} by ${how}.`,
-    };
+    return { title: `${name} is created`, once: false, values: [id], note: `Get a token from ${url} by ${how}.` };
   }
   return {
     title: `Copy the secret of ${name} now`,

@@ -182,9 +182,7 @@ function Check({ provider }: { readonly provider: IdentityProvider }) {
 function resultOf(check: ProviderCheck | undefined): string {
   if (check === undefined) return 'Testing …';
   if (check.reason !== null) return `${check.detail} (${check.reason})`;
-  const logout = check.backchannelLogout
-    ? 'It supports back-channel logout.'
-    : 'It has no back-channel logout.';
+  const logout = check.backchannelLogout ? 'It supports back-channel logout.' : 'It has no back-channel logout.';
   return `The provider answers, and has ${check.keys} ${check.keys === 1 ? 'key' : 'keys'}. ${logout}`;
 }
 
@@ -269,12 +267,7 @@ function Memberships({ of: provider }: { readonly of: IdentityProvider | undefin
         options={[['', 'None'], ...withChosen(teams, defaultTeam ? [defaultTeam] : [])]}
         value={defaultTeam ?? ''}
       />
-      <SelectField
-        name="defaultRole"
-        label="Role in the default team"
-        options={roleOptions}
-        value={defaultRole}
-      />
+      <SelectField name="defaultRole" label="Role in the default team" options={roleOptions} value={defaultRole} />
       <Rows
         name="claimRules"
         legend="Rules for claims"

@@ -57,11 +57,7 @@ function State({ totp: { enabled, required, createdAt, recoveryCodes } }: { read
         <span class={recoveryCodes < 3 ? 'warn' : ''}>Recovery codes left: {recoveryCodes}.</span>
       </p>
     );
-  return (
-    <p>
-      No authenticator app is set up.{required && ' A policy requires a second factor at the next sign-in.'}
-    </p>
-  );
+  return <p>No authenticator app is set up.{required && ' A policy requires a second factor at the next sign-in.'}</p>;
 }
 
 function Remove({ path, required }: { readonly path: string; readonly required: boolean }) {
@@ -79,9 +75,7 @@ function Remove({ path, required }: { readonly path: string; readonly required: 
     >
       <p>
         The recovery codes are removed too.
-        {required
-          ? ' A new app must be set up at the next sign-in.'
-          : ' The password alone is enough to sign in.'}
+        {required ? ' A new app must be set up at the next sign-in.' : ' The password alone is enough to sign in.'}
       </p>
     </ConfirmButton>
   );
@@ -107,8 +101,8 @@ export function LostFactors({ user: { id, name } }: { readonly user: User }) {
       }}
     >
       <p>
-        For a user who has lost them. The password remains, and the sessions continue. If the policy demands a
-        second factor, the next sign-in sets up another one.
+        For a user who has lost them. The password remains, and the sessions continue. If the policy demands a second
+        factor, the next sign-in sets up another one.
       </p>
     </ConfirmButton>
   );
@@ -155,11 +149,7 @@ function PasskeyTable({ items, path }: { readonly items: readonly Passkey[]; rea
         { key: 'name', title: 'Name', cell: ({ name }) => name },
         { key: 'backedUp', title: 'Kept', cell: ({ backedUp }) => (backedUp ? 'Synced' : 'On one device') },
         { key: 'createdAt', title: 'Since', cell: ({ createdAt }) => <Time at={createdAt} /> },
-        {
-          key: 'lastUsedAt',
-          title: 'Last used',
-          cell: ({ lastUsedAt }) => <Ago at={lastUsedAt} never="Never" />,
-        },
+        { key: 'lastUsedAt', title: 'Last used', cell: ({ lastUsedAt }) => <Ago at={lastUsedAt} never="Never" /> },
         actionsColumn<Passkey>((passkey) => <Actions passkey={passkey} path={path} />),
       ]}
     />
@@ -172,11 +162,7 @@ function Actions({ passkey: { id, name }, path }: { readonly passkey: Passkey; r
   const close = () => (isRenaming.value = false);
   return (
     <div class="actions">
-      <button
-        type="button"
-        aria-label={`Rename the passkey ${name}`}
-        onClick={() => (isRenaming.value = true)}
-      >
+      <button type="button" aria-label={`Rename the passkey ${name}`} onClick={() => (isRenaming.value = true)}>
         Rename …
       </button>
       {isRenaming.value && (
@@ -207,8 +193,8 @@ function Actions({ passkey: { id, name }, path }: { readonly passkey: Passkey; r
         }}
       >
         <p>
-          This passkey can no longer be used to sign in. Your sessions continue. Also delete the passkey from
-          your device.
+          This passkey can no longer be used to sign in. Your sessions continue. Also delete the passkey from your
+          device.
         </p>
       </ConfirmButton>
     </div>
@@ -242,11 +228,7 @@ export function Identities({ id, own = false }: IdentitiesProps) {
             { key: 'provider', title: 'Provider', cell: ({ provider }) => provider },
             { key: 'email', title: 'E-mail', cell: ({ email }) => email ?? 'Unknown' },
             { key: 'linkedAt', title: 'Since', cell: ({ linkedAt }) => <Time at={linkedAt} /> },
-            {
-              key: 'lastUsedAt',
-              title: 'Last used',
-              cell: ({ lastUsedAt }) => <Ago at={lastUsedAt} />,
-            },
+            { key: 'lastUsedAt', title: 'Last used', cell: ({ lastUsedAt }) => <Ago at={lastUsedAt} /> },
             actionsColumn<LinkedIdentity>((linked) => (
               <ConfirmButton
                 label="Unlink"
@@ -304,20 +286,10 @@ export function Sessions({ id, note }: { readonly id: string; readonly note: str
             title: 'Device',
             cell: ({ device, userAgent }) => <span title={userAgent}>{device || 'Unknown'}</span>,
           },
-          {
-            key: 'factors',
-            title: 'Factors',
-            cell: (signIn) => factorsOf(signIn),
-          },
+          { key: 'factors', title: 'Factors', cell: (signIn) => factorsOf(signIn) },
           { key: 'startedAt', title: 'Since', cell: ({ startedAt }) => <Time at={startedAt} /> },
-          {
-            key: 'lastUsedAt',
-            title: 'Last used',
-            cell: ({ lastUsedAt }) => <Ago at={lastUsedAt} />,
-          },
-          actionsColumn<SignInSessions>(
-            (each) => !each.current && <EndSessions label="End" path={path} of={[each]} />,
-          ),
+          { key: 'lastUsedAt', title: 'Last used', cell: ({ lastUsedAt }) => <Ago at={lastUsedAt} /> },
+          actionsColumn<SignInSessions>((each) => !each.current && <EndSessions label="End" path={path} of={[each]} />),
         ]}
       />
       {others.length > 0 && <EndSessions label="End all other sessions" path={path} of={others} danger />}

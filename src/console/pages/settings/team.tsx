@@ -110,8 +110,8 @@ function TabContent({ team, thing, remove }: TabContentProps) {
     <>
       <NamePart key={thing.version} name={team.name} save={(name) => thing.change(() => ({ name }))} />
       <DeletionPart kind="team" name={team.name} remove={remove}>
-        Its API keys, sign-in clients and webhooks are deleted too. It must have no applications, and no
-        members without another team.
+        Its API keys, sign-in clients and webhooks are deleted too. It must have no applications, and no members without
+        another team.
       </DeletionPart>
     </>
   );
@@ -142,13 +142,7 @@ function Choice({ current }: { readonly current: ShownTeam }) {
             return undefined;
           }}
         >
-          <Field
-            name="name"
-            label="Name"
-            required
-            autoFocus
-            hint="A team has its own applications and members."
-          />
+          <Field name="name" label="Name" required autoFocus hint="A team has its own applications and members." />
         </CreateButton>
       )}
     </div>
@@ -175,9 +169,7 @@ function Limits({ team, change }: LimitsProps) {
             key: 'used',
             title: 'Used',
             number: true,
-            cell: ({ used, allowed }) => (
-              <span class={used >= allowed ? 'warn' : ''}>{format.full(used)}</span>
-            ),
+            cell: ({ used, allowed }) => <span class={used >= allowed ? 'warn' : ''}>{format.full(used)}</span>,
           },
           { key: 'allowed', title: 'Allowed', number: true, cell: ({ allowed }) => format.full(allowed) },
           { key: 'most', title: 'Most in', cell: ({ application }) => application },

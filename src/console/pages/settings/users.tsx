@@ -343,11 +343,7 @@ function LinkDialog({ user, onClose }: { readonly user: User; readonly onClose: 
             name="endSessions"
             checked={() => false}
             choices={[
-              [
-                'on',
-                'End all sessions now',
-                'Their password ends now, too. Otherwise both end when the link is used.',
-              ],
+              ['on', 'End all sessions now', 'Their password ends now, too. Otherwise both end when the link is used.'],
             ]}
           />
         )}

@@ -1,12 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useLocation } from 'preact-iso';
 import { deliveryColumns, stateOfWebhook, webhookColumns } from '../../../contract/resources/columns.ts';
-import type {
-  Delivery,
-  DeliveryDetail,
-  Webhook,
-  WebhookShownOnce,
-} from '../../../contract/shapes/webhook.ts';
+import type { Delivery, DeliveryDetail, Webhook, WebhookShownOnce } from '../../../contract/shapes/webhook.ts';
 import { webhookEvents } from '../../../contract/webhook-events.ts';
 import { type WebhookFormat, webhookFormatNames, webhookFormats } from '../../../contract/webhook-formats.ts';
 import { teamAddress, webhookAddress } from '../../address/address.ts';
@@ -104,18 +99,12 @@ function WebhookFields({ of: webhook }: { readonly of?: Webhook }) {
         value={webhook?.url}
       />
       {chosenFormat.value === 'jira' && <JiraFields of={webhook} />}
-      {webhookFormats[chosenFormat.value].isTracker && (
-        <Authorization kept={webhook?.hasAuthorization ?? false} />
-      )}
+      {webhookFormats[chosenFormat.value].isTracker && <Authorization kept={webhook?.hasAuthorization ?? false} />}
       <Choices
         legend="Events"
         type="checkbox"
         name="events"
-        choices={Object.entries(webhookEvents).map(([event, { when }]) => [
-          event,
-          event,
-          when.replaceAll('`', ''),
-        ])}
+        choices={Object.entries(webhookEvents).map(([event, { when }]) => [event, event, when.replaceAll('`', '')])}
         checked={(event) => events?.includes(event) ?? true}
       />
     </>
@@ -181,9 +170,7 @@ export function WebhookPage({ team, id }: { readonly team: string; readonly id: 
       <p>
         <a href={teamAddress(team, 'webhooks')}>All webhooks of the team</a>
       </p>
-      <p class={webhook.enabled && webhook.failingSince === null ? 'quiet' : 'warn'}>
-        State: {webhookState(webhook)}.
-      </p>
+      <p class={webhook.enabled && webhook.failingSince === null ? 'quiet' : 'warn'}>State: {webhookState(webhook)}.</p>
       <Actions webhook={webhook} path={path} change={change} />
       <Deliveries path={path} canSend={webhook.enabled} />
       <Part title="Settings">

@@ -63,12 +63,7 @@ function Profile({ you, thing }: YouProps) {
         }}
       >
         <Field name="name" label="Name" value={you.name} required autocomplete="name" />
-        <TeamField
-          teams={teams}
-          value={you.primaryTeam ?? undefined}
-          name="primaryTeam"
-          label="Primary team"
-        />
+        <TeamField teams={teams} value={you.primaryTeam ?? undefined} name="primaryTeam" label="Primary team" />
       </Form>
     </Part>
   );
@@ -78,9 +73,7 @@ function EmailAddress({ you, thing }: YouProps) {
   if (!hasRole('Admin'))
     return (
       <Part title="E-mail address">
-        <p class="callout callout-note">
-          Only an Admin of your team can change your e-mail address and role.
-        </p>
+        <p class="callout callout-note">Only an Admin of your team can change your e-mail address and role.</p>
       </Part>
     );
   return (
@@ -91,9 +84,7 @@ function EmailAddress({ you, thing }: YouProps) {
         codes={{ conflict: 'email', forbidden: 'currentPassword' }}
         onSubmit={async (data) => {
           const email = String(data.get('email'));
-          const saved = await thing.change(() => ({ email }), {
-            currentPassword: data.get('currentPassword'),
-          });
+          const saved = await thing.change(() => ({ email }), { currentPassword: data.get('currentPassword') });
           if (saved) user.value = { ...user.value!, email };
           return saved;
         }}
@@ -129,14 +120,7 @@ function Password({ thing, you: { email } }: YouProps) {
         }}
       >
         {/* Tells password managers the account. */}
-        <input
-          class="hidden"
-          autocomplete="username"
-          value={email ?? ''}
-          readOnly
-          tabIndex={-1}
-          aria-hidden="true"
-        />
+        <input class="hidden" autocomplete="username" value={email ?? ''} readOnly tabIndex={-1} aria-hidden="true" />
         <CurrentPassword />
         <Field
           name="password"

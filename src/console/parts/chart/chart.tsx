@@ -10,15 +10,7 @@ import { format as formats } from '../../text/format.ts';
 import { announce } from '../announce.tsx';
 import { downloadCsv } from '../download.ts';
 import { Menu } from '../menu.tsx';
-import {
-  bucketText,
-  chartTimes,
-  type Described,
-  daySeconds,
-  figuresCsv,
-  perBucket,
-  spoken,
-} from './announcement.ts';
+import { bucketText, chartTimes, type Described, daySeconds, figuresCsv, perBucket, spoken } from './announcement.ts';
 import { MarkerList, markersText, nextMarked } from './markers.tsx';
 import { Plot } from './plot.ts';
 import {
@@ -63,9 +55,7 @@ export function Chart(props: ChartProps) {
   const { buckets, series, kind, unfinishedFrom, markers = noMarkers, format = formats.full } = props;
   const { height = 260, onZoom, csv = props.title, levels = false } = props;
   const { start, width, count, starts, utc } = buckets;
-  const title = levels
-    ? props.title
-    : `${props.title}${props.title.includes(' ') ? ',' : ''} ${perBucket(width)}`;
+  const title = levels ? props.title : `${props.title}${props.title.includes(' ') ? ',' : ''} ${perBucket(width)}`;
   // Days without starts are UTC days.
   const zone = utc || (width >= daySeconds && starts === undefined) ? 'UTC' : formats.zone;
   const times = useMemo(() => chartTimes(width, zone), [width, zone]);
@@ -282,8 +272,8 @@ function Plotted(props: PlottedProps) {
         <Pointed of={of} cursor={cursor} plot={plot} />
       </div>
       <p id={hint} class="hidden">
-        Arrow keys move from bucket to bucket, Home and End to the first and last. Shift and arrows select a
-        range, Enter zooms in, Escape clears. {markersText(of.buckets, of.markers)}
+        Arrow keys move from bucket to bucket, Home and End to the first and last. Shift and arrows select a range,
+        Enter zooms in, Escape clears. {markersText(of.buckets, of.markers)}
       </p>
       <p class="hidden" aria-live="polite">
         {said}

@@ -54,10 +54,9 @@ export function line(tone: Tone, filled: boolean, palette: () => Palette): uPlot
 /** Fills the area between a stacked series and the one below it. The lowest series has a fill of its own. */
 export function bands(tones: readonly Tone[], palette: () => Palette): uPlot.Band[] {
   const filled = tones.filter((tone) => tone !== 'past');
-  return filled.slice(1).map((tone, index) => ({
-    series: [index + 2, index + 1],
-    fill: () => faded(palette().series(tone)),
-  }));
+  return filled
+    .slice(1)
+    .map((tone, index) => ({ series: [index + 2, index + 1], fill: () => faded(palette().series(tone)) }));
 }
 
 function faded(colour: string): string {
@@ -65,12 +64,7 @@ function faded(colour: string): string {
 }
 
 /** The axes of times and of figures. @param width of a bucket, seconds */
-export function axes(
-  times: ChartTimes,
-  width: number,
-  palette: () => Palette,
-  drawing: () => Drawing,
-): uPlot.Axis[] {
+export function axes(times: ChartTimes, width: number, palette: () => Palette, drawing: () => Drawing): uPlot.Axis[] {
   const common: uPlot.Axis = {
     font,
     stroke: () => palette().quiet,
@@ -86,12 +80,7 @@ export function axes(
       incrs: tickDistances(width),
       values: (_, splits, __, ___, increment) => splits.map((at) => times.tick(at, increment)),
     },
-    {
-      ...common,
-      size: 52,
-      splits: () => ticksOf(drawing()),
-      values: (_, splits) => splits.map(format.tick),
-    },
+    { ...common, size: 52, splits: () => ticksOf(drawing()), values: (_, splits) => splits.map(format.tick) },
   ];
 }
 

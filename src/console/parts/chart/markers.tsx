@@ -15,11 +15,13 @@ export function markersOf(
   hrefOf: (item: ActivityItem) => string,
 ): readonly Marker[] {
   const latestFirst = items.toSorted((one, other) => (one.at < other.at ? 1 : -1)).slice(0, most);
-  return latestFirst.reverse().map((item) => ({
-    at: Math.floor(Date.parse(item.at) / 1000),
-    label: item.feature === null || item.feature === feature ? item.text : `${item.feature}: ${item.text}`,
-    href: hrefOf(item),
-  }));
+  return latestFirst
+    .reverse()
+    .map((item) => ({
+      at: Math.floor(Date.parse(item.at) / 1000),
+      label: item.feature === null || item.feature === feature ? item.text : `${item.feature}: ${item.text}`,
+      href: hrefOf(item),
+    }));
 }
 
 /** Markers closer than this are drawn as one, px. */
@@ -42,12 +44,7 @@ export function clustersOf(xs: readonly number[], close: number): readonly Clust
 }
 
 /** Draws a vertical line with an arrowhead at each marker, and their number where several are close. */
-export function drawMarkers(
-  u: uPlot,
-  { markers, buckets }: PlotContent,
-  palette: Palette,
-  ratio: number,
-): void {
+export function drawMarkers(u: uPlot, { markers, buckets }: PlotContent, palette: Palette, ratio: number): void {
   const { ctx, bbox } = u;
   const xs = markersWithin(buckets, markers).map(({ at }) =>
     Math.round(Math.min(u.valToPos(at, 'x', true), bbox.left + bbox.width)),
@@ -78,11 +75,7 @@ function markersWithin(buckets: Buckets, markers: readonly Marker[]): readonly M
   return markers.filter(({ at }) => bucketAt(buckets, at) !== undefined);
 }
 
-export function nextMarked(
-  buckets: Buckets,
-  markers: readonly Marker[],
-  from: number | undefined,
-): number | undefined {
+export function nextMarked(buckets: Buckets, markers: readonly Marker[], from: number | undefined): number | undefined {
   const marked = markersWithin(buckets, markers).map(({ at }) => bucketAt(buckets, at)!);
   return marked.find((index) => index > (from ?? -1)) ?? marked[0];
 }

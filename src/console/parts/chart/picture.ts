@@ -95,10 +95,7 @@ function compose({ title, of }: Picture, plot: HTMLCanvasElement, palette: Palet
 
 const swatch = 26;
 
-function legendRows(
-  series: Described['series'],
-  context: CanvasRenderingContext2D,
-): { left: number; at: number }[][] {
+function legendRows(series: Described['series'], context: CanvasRenderingContext2D): { left: number; at: number }[][] {
   context.font = `13px ${font}`;
   const rows: { left: number; at: number }[][] = [[]];
   let left = 0;

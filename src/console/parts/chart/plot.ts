@@ -1,15 +1,6 @@
 import uPlot from 'uplot';
 import type { Described } from './announcement.ts';
-import {
-  axes,
-  bands,
-  drawTail,
-  drawUnfinished,
-  line,
-  onThemeChange,
-  type Palette,
-  paletteOf,
-} from './look.ts';
+import { axes, bands, drawTail, drawUnfinished, line, onThemeChange, type Palette, paletteOf } from './look.ts';
 import { drawMarkers } from './markers.tsx';
 import {
   bucketsWithin,
@@ -139,8 +130,7 @@ export class Plot {
 
   #fit(): void {
     const width = this.#element.clientWidth;
-    if (width > 0 && width !== this.#chart.width)
-      this.#chart.setSize({ width, height: this.#options.height });
+    if (width > 0 && width !== this.#chart.width) this.#chart.setSize({ width, height: this.#options.height });
   }
 
   #xOf(index: number): number {

@@ -146,8 +146,7 @@ export function ticksOf({ max, heights }: Pick<Drawing, 'max' | 'heights'>): num
   const isWhole = heights.every((values) => values.every(Number.isInteger));
   const top = max > 0 ? max : 1;
   const power = 10 ** Math.floor(Math.log10(top / maxTicks));
-  const fits = (distance: number) =>
-    (!isWhole || distance >= 1) && Math.ceil(top / distance - 1e-9) <= maxTicks;
+  const fits = (distance: number) => (!isWhole || distance >= 1) && Math.ceil(top / distance - 1e-9) <= maxTicks;
   const distance = [1, 2, 5, 10, 20, 50, 100].map((times) => times * power).find(fits) ?? 1;
   const count = Math.max(1, Math.ceil(top / distance - 1e-9));
   return Array.from({ length: count + 1 }, (_, index) => Number((index * distance).toPrecision(12)));

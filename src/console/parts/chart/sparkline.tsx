@@ -26,13 +26,7 @@ export function sparkOf(values: readonly number[], unfinished: boolean): Spark {
 }
 
 /** A trend without an axis. The adjacent figures have the same content. */
-export function Sparkline({
-  values,
-  unfinished = false,
-}: {
-  values: readonly number[];
-  unfinished?: boolean;
-}) {
+export function Sparkline({ values, unfinished = false }: { values: readonly number[]; unfinished?: boolean }) {
   const { path, soFar } = sparkOf(values, unfinished);
   return (
     <svg class="spark" viewBox="0 0 100 24" preserveAspectRatio="none" aria-hidden="true">

@@ -45,8 +45,7 @@ export function ChosenDays({ bounds, onChoose, onClose }: RangeDialogProps) {
     const first = Date.parse(String(data.get('first'))) / 86_400_000;
     const until = String(data.get('last') ?? '');
     const last = until === '' ? first : Date.parse(until) / 86_400_000;
-    if (!(first <= last))
-      throw new ApiProblem(400, 'invalid_last', 'The last day must not be before the first');
+    if (!(first <= last)) throw new ApiProblem(400, 'invalid_last', 'The last day must not be before the first');
     onChoose({ first, last });
     onClose();
   }

@@ -88,14 +88,12 @@ export function RangePicker({ compares = false }: { readonly compares?: boolean 
             label: 'Days …',
             checked: 'first' in range,
             apart: true,
-            onSelect: () =>
-              dialog.open(<ChosenDays bounds={bounds} onChoose={choose} onClose={dialog.close} />),
+            onSelect: () => dialog.open(<ChosenDays bounds={bounds} onChoose={choose} onClose={dialog.close} />),
           },
           {
             label: 'From … to …',
             checked: 'from' in range,
-            onSelect: () =>
-              dialog.open(<CustomRange bounds={bounds} onChoose={choose} onClose={dialog.close} />),
+            onSelect: () => dialog.open(<CustomRange bounds={bounds} onChoose={choose} onClose={dialog.close} />),
           },
         ]}
       />

@@ -55,12 +55,7 @@ export function SavedViews({ application, environment, page }: SavedViewsProps) 
           {views
             .filter(({ id }) => favourites.has(id))
             .map((view) => (
-              <a
-                key={view.id}
-                class="pill"
-                href={addressOf(view)}
-                aria-current={isOpen(view) ? 'page' : undefined}
-              >
+              <a key={view.id} class="pill" href={addressOf(view)} aria-current={isOpen(view) ? 'page' : undefined}>
                 {view.name}
               </a>
             ))}

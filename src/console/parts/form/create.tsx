@@ -60,14 +60,7 @@ export interface Shown {
 }
 
 /** Shows values for copying. A secret stays open until the reader confirms that it is stored. */
-export function Secret({
-  title,
-  values,
-  once,
-  toSend,
-  note,
-  onDone,
-}: Shown & { readonly onDone: () => void }) {
+export function Secret({ title, values, once, toSend, note, onDone }: Shown & { readonly onDone: () => void }) {
   return (
     <Dialog title={title} {...(once ? {} : { onClose: onDone })}>
       {once && (

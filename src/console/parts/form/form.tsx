@@ -115,19 +115,7 @@ export interface ControlProperties {
 
 /** A labelled control with a hint and the reason why the API refused its value. */
 export function Field(props: FieldProps) {
-  const {
-    name,
-    label,
-    hint,
-    control,
-    type = 'text',
-    value,
-    required,
-    autoFocus,
-    rows,
-    onInput,
-    ...more
-  } = props;
+  const { name, label, hint, control, type = 'text', value, required, autoFocus, rows, onInput, ...more } = props;
   const { id, described, refused, notes } = useNotes(name, hint);
   const properties: ControlProperties = {
     id,
@@ -210,12 +198,7 @@ export interface FieldGroupProps extends Pick<FieldProps, 'name' | 'hint'> {
 export function FieldGroup({ name, legend, hint, class: className, children }: FieldGroupProps) {
   const { described, notes } = useNotes(name, hint);
   return (
-    <fieldset
-      name={name}
-      class={className}
-      tabIndex={-1}
-      {...(described ? { 'aria-describedby': described } : {})}
-    >
+    <fieldset name={name} class={className} tabIndex={-1} {...(described ? { 'aria-describedby': described } : {})}>
       <legend>{legend}</legend>
       {children}
       {notes}
@@ -257,9 +240,7 @@ export function changedFields(
   fields: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, unknown>> {
   const known = new Map(Object.entries(thing));
-  return Object.fromEntries(
-    Object.entries(fields).filter(([name, value]) => value !== (known.get(name) ?? '')),
-  );
+  return Object.fromEntries(Object.entries(fields).filter(([name, value]) => value !== (known.get(name) ?? '')));
 }
 
 function namesOf(form: HTMLFormElement | null): string[] {

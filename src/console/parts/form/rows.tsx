@@ -38,12 +38,7 @@ export function Rows({ name, noun, rows, columns, ...group }: RowsProps) {
       {shown.value.map(({ key, row }, at) => (
         <fieldset key={key} class="row" aria-label={`${group.legend}: ${noun} ${at + 1}`}>
           {columns.map((column) => (
-            <Cell
-              key={column.name}
-              name={`${name}.${column.name}`}
-              column={column}
-              value={row[column.name]}
-            />
+            <Cell key={column.name} name={`${name}.${column.name}`} column={column} value={row[column.name]} />
           ))}
           <button type="button" aria-label={`Remove ${noun} ${at + 1}`} onClick={() => remove(key)}>
             Remove
@@ -69,14 +64,7 @@ function Cell({ name, column: { label, options, placeholder }, value }: CellProp
     <div class="field">
       <label for={id}>{label}</label>
       {options === undefined ? (
-        <input
-          id={id}
-          name={name}
-          defaultValue={value ?? ''}
-          placeholder={placeholder}
-          required
-          autocomplete="off"
-        />
+        <input id={id} name={name} defaultValue={value ?? ''} placeholder={placeholder} required autocomplete="off" />
       ) : (
         <select id={id} name={name}>
           <OptionList options={options} selected={value} />

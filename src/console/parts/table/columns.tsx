@@ -70,9 +70,6 @@ export function agoColumn<Name extends string>(
   return { key, title, value: (row) => row[name], cell: (row) => <Ago at={row[name]} /> };
 }
 
-export function countColumn<Name extends string>(
-  name: Name,
-  title: string,
-): Column<Readonly<Record<Name, number>>> {
+export function countColumn<Name extends string>(name: Name, title: string): Column<Readonly<Record<Name, number>>> {
   return { key: name, title, number: true, value: (row) => row[name], cell: (row) => format.full(row[name]) };
 }

@@ -1,10 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import {
-  type Columns,
-  type Column as Declared,
-  type Path,
-  wholeColumn,
-} from '../../../contract/resources/column.ts';
+import { type Columns, type Column as Declared, type Path, wholeColumn } from '../../../contract/resources/column.ts';
 import { format } from '../../text/format.ts';
 import type { CsvValue } from '../download.ts';
 import type { Column } from './table.tsx';
@@ -28,11 +23,7 @@ export function columnsOf<Row>(
   });
 }
 
-function columnOf<Row>(
-  path: string,
-  declared: Declared<Row>,
-  cell: true | ((row: Row) => ComponentChildren),
-) {
+function columnOf<Row>(path: string, declared: Declared<Row>, cell: true | ((row: Row) => ComponentChildren)) {
   const { label, right, of } = wholeColumn<Row>(path, declared);
   return {
     key: path,

@@ -26,11 +26,7 @@ export function selectedAfter(
 }
 
 /** Lets the reader select rows, with Shift a range of them. Rows that are filtered out are not selected. */
-export function useSelection<Row>(
-  rows: readonly Row[],
-  rowKey: (row: Row) => string,
-  what: string,
-): Selection<Row> {
+export function useSelection<Row>(rows: readonly Row[], rowKey: (row: Row) => string, what: string): Selection<Row> {
   const chosen = useSignal<ReadonlySet<string>>(new Set());
   const last = useRef<string | undefined>(undefined);
   const order = rows.map(rowKey);

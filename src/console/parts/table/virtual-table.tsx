@@ -82,17 +82,8 @@ function Head<Row>({ columns, sort, onSort }: Pick<VirtualTableProps<Row>, 'colu
     <div role="rowgroup">
       <div role="row" class="vrow vhead" aria-rowindex={1}>
         {columns.map((column) => (
-          <div
-            key={column.key}
-            role="columnheader"
-            class={cellClass(column)}
-            aria-sort={ariaSort(column.key, sort)}
-          >
-            {column.value ? (
-              <SortButton column={column} sort={sort} onSort={onSort} />
-            ) : (
-              (column.head ?? column.title)
-            )}
+          <div key={column.key} role="columnheader" class={cellClass(column)} aria-sort={ariaSort(column.key, sort)}>
+            {column.value ? <SortButton column={column} sort={sort} onSort={onSort} /> : (column.head ?? column.title)}
           </div>
         ))}
       </div>
@@ -197,9 +188,7 @@ function useRowFocus<Row>(body: Body, rows: readonly Row[], rowKey: (row: Row) =
     if (event.key === ' ' && event.target instanceof HTMLElement && event.target.role === 'row') {
       event.preventDefault();
       const box = event.target.querySelector('input');
-      box?.dispatchEvent(
-        new MouseEvent('click', { bubbles: true, cancelable: true, shiftKey: event.shiftKey }),
-      );
+      box?.dispatchEvent(new MouseEvent('click', { bubbles: true, cancelable: true, shiftKey: event.shiftKey }));
       return;
     }
     const page = Math.max(1, Math.floor(window.innerHeight / rowHeight) - 3);

@@ -21,10 +21,7 @@ export interface IdentityDeps extends PipelineDeps {
 
 const MintSchema = Type.Object(
   {
-    identity: Type.String({
-      description: 'Identifier of the user within the application.',
-      ...personal,
-    }),
+    identity: Type.String({ description: 'Identifier of the user within the application.', ...personal }),
     groups: Type.Optional(Type.Array(Type.String(), { maxItems: 100 })),
     claims: Type.Optional(
       Named(Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]), {
@@ -43,9 +40,7 @@ const checkContentType = contentTypeCheck('application/json');
 const source = { route: 'identities', transport: 'http' } as const;
 
 /** The key is in a header, so a sender without one learns nothing else, and its body is not read. */
-function mintHandler(
-  deps: IdentityDeps,
-): MessageHandler<Request, Profile, { readonly holder: KeyHolder }, Reply> {
+function mintHandler(deps: IdentityDeps): MessageHandler<Request, Profile, { readonly holder: KeyHolder }, Reply> {
   return {
     ...source,
     authorize: (request) => void findHolder(deps, request),
@@ -103,14 +98,12 @@ export function checkMint(body: unknown): Profile {
 function removeNullClaims(body: unknown): void {
   const claims = (body as { readonly claims?: unknown } | null)?.claims;
   if (typeof claims !== 'object' || claims === null) return;
-  for (const [name, value] of Object.entries(claims))
-    if (value === null) Reflect.deleteProperty(claims, name);
+  for (const [name, value] of Object.entries(claims)) if (value === null) Reflect.deleteProperty(claims, name);
 }
 
 const identityMust = 'identity must have 1 to 256 characters, none of them a control character';
 const groupsMust = 'groups must be an array of at most 100 strings; omit it if there are none';
-const claimsMust =
-  'claims must be an object of at most 50 strings, numbers and booleans; omit it if there are none';
+const claimsMust = 'claims must be an object of at most 50 strings, numbers and booleans; omit it if there are none';
 
 const rows: FaultRows = [
   [/^#\/properties\/groups/, 'invalid_body', groupsMust],
@@ -185,10 +178,7 @@ const examples = {
 };
 
 const sent = examplesOf(examples, (example) => example.sent);
-const answered = examplesOf(examples, ({ sent: { identity } }) => ({
-  identity,
-  instanceId: exampleKeys.instance,
-}));
+const answered = examplesOf(examples, ({ sent: { identity } }) => ({ identity, instanceId: exampleKeys.instance }));
 
 const mintIdentity = (maxBody: number): Operation => ({
   operationId: 'mintIdentity',

@@ -59,12 +59,7 @@ export class OtlpCounting {
   readonly #hasStart: boolean[] = [];
   #moved = false;
 
-  constructor(
-    parts: CountingParts,
-    request: OtlpRequest,
-    texts: Texts,
-    { holder, places, transport }: CountedSender,
-  ) {
+  constructor(parts: CountingParts, request: OtlpRequest, texts: Texts, { holder, places, transport }: CountedSender) {
     this.#parts = parts;
     this.#request = request;
     this.#texts = texts;

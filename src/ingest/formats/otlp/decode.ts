@@ -43,8 +43,7 @@ function readMessage(reader: ProtoReader, read: (field: number) => void): void {
 function readResource(reader: ProtoReader, signal: Signal, request: RequestDraft): void {
   const found = new ResourceDraft();
   readMessage(reader, (field) => {
-    if (field === 1)
-      readMessage(reader, (each) => readAttributes(reader, each, 1, found.attributes, found.sent));
+    if (field === 1) readMessage(reader, (each) => readAttributes(reader, each, 1, found.attributes, found.sent));
     else if (field === 2) readScope(reader, signal, found);
     else reader.skip();
   });

@@ -36,8 +36,7 @@ export const otlp: Format<OtlpDeps> = {
     return {
       service,
       path: `/${service}/Export`,
-      open: (deps, transport) =>
-        new Pipeline(deps, otlpHandler(deps, signal, { ...transport, ...callAnswers })),
+      open: (deps, transport) => new Pipeline(deps, otlpHandler(deps, signal, { ...transport, ...callAnswers })),
     };
   }),
   introduction: `**OpenTelemetry.** \`POST /v1/logs\`, \`/v1/metrics\` and \`/v1/traces\` accept OTLP/HTTP 1.x, as protobuf or JSON, with any application key in
@@ -74,10 +73,7 @@ function encodingOf(request: Request): Encoding | undefined {
 
 /** The answers to export requests (https://opentelemetry.io/docs/specs/otlp); over HTTP, in the encoding of the request. */
 
-const types: Readonly<Record<Encoding, string>> = {
-  protobuf: 'application/x-protobuf',
-  json: 'application/json',
-};
+const types: Readonly<Record<Encoding, string>> = { protobuf: 'application/x-protobuf', json: 'application/json' };
 
 /** The field with the number of rejected records, in JSON. */
 const rejectedNames: Readonly<Record<Signal, string>> = {
@@ -87,12 +83,7 @@ const rejectedNames: Readonly<Record<Signal, string>> = {
 };
 
 const accepted: Readonly<Record<Encoding, Reply>> = {
-  protobuf: {
-    status: 200,
-    headers: { 'content-type': types.protobuf },
-    body: new Uint8Array(0),
-    isReused: true,
-  },
+  protobuf: { status: 200, headers: { 'content-type': types.protobuf }, body: new Uint8Array(0), isReused: true },
   json: { status: 200, headers: { 'content-type': types.json }, body: '{}', isReused: true },
 };
 

@@ -144,9 +144,7 @@ function count(
     environment: place?.environment,
     instance: place?.service,
   });
-  const distinct = new Map(
-    places.flatMap((place) => (place ? [[place.environment, placeOf(place)] as const] : [])),
-  );
+  const distinct = new Map(places.flatMap((place) => (place ? [[place.environment, placeOf(place)] as const] : [])));
   const all = distinct.size > 0 ? [...distinct.values()] : [placeOf(undefined)];
   const [first] = all as [AttributedSource];
   const recognition =
@@ -219,10 +217,7 @@ export function placesOf(
 }
 
 /** The environment of a name. Without one, the only environment of the application. */
-function environmentOf(
-  environments: KeyHolder['environments'],
-  name: string | undefined,
-): Environment | undefined {
+function environmentOf(environments: KeyHolder['environments'], name: string | undefined): Environment | undefined {
   if (name !== undefined) return environmentNamed(environments, name);
   return environments.size === 1 ? [...environments.values()][0] : undefined;
 }

@@ -293,9 +293,7 @@ export class RequestDraft {
   }
 
   #resourceOf(attributes: Attributes): number {
-    const texts = (['environment', 'service', 'version'] as const).map((each) =>
-      this.#text(textOf(attributes, each)),
-    );
+    const texts = (['environment', 'service', 'version'] as const).map((each) => this.#text(textOf(attributes, each)));
     const key = texts.join(' ');
     const known = this.#resourceAt.get(key);
     if (known !== undefined) return known;

@@ -1,11 +1,5 @@
 import { isFinerThanMs } from '../../../runtime/rfc3339.ts';
-import {
-  avalanche,
-  type Hash64,
-  hashReported,
-  murmur3,
-  rotate,
-} from '../../../storage/aggregate/user-hash.ts';
+import { avalanche, type Hash64, hashReported, murmur3, rotate } from '../../../storage/aggregate/user-hash.ts';
 import { identityOf, type MessageIdentity, type MessageSender } from '../../count-once.ts';
 import type { CondensedReport, MetricsReport, Report, ReportHead, UsageReport } from './report.ts';
 

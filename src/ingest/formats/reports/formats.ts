@@ -182,8 +182,7 @@ class NameTable {
     const bytes = new Uint8Array(valid.reduce((sum, name) => sum + name.length * 3, 0));
     let length = 0;
     valid.forEach((name, at) => {
-      if (this.#places.get(name) !== noName)
-        length += encoder.encodeInto(name, bytes.subarray(length)).written;
+      if (this.#places.get(name) !== noName) length += encoder.encodeInto(name, bytes.subarray(length)).written;
       ends[at] = length;
     });
     return { bytes: bytes.slice(0, length), ends, dropped: this.#dropped };

@@ -1,12 +1,5 @@
 import { ApiError } from '../../../contract/errors.ts';
-import {
-  attemptsHeader,
-  checkDeadline,
-  isRetry,
-  ok,
-  statusOf,
-  trailersFrame,
-} from '../../../grpc/protocol.ts';
+import { attemptsHeader, checkDeadline, isRetry, ok, statusOf, trailersFrame } from '../../../grpc/protocol.ts';
 import { problem } from '../../../http/answer.ts';
 import { contentCoding, overhead } from '../../../http/body.ts';
 import type { Group } from '../../../http/endpoint.ts';
@@ -89,11 +82,7 @@ function webTransport({ clock, maxReport }: GrpcWebDeps): ReportTransport<WebCal
       if (text) outer.push({ kind: 'base64' });
       if (outer.length === 0) checkFrame(body);
       if (outer.length > 0 || isCompressed(body)) {
-        return new SentBody(
-          body,
-          [...outer, { kind: 'frame', encoding: request.header('grpc-encoding') }],
-          maxReport,
-        );
+        return new SentBody(body, [...outer, { kind: 'frame', encoding: request.header('grpc-encoding') }], maxReport);
       }
       budget.release(body);
       const message = body.subarray(headerBytes);
@@ -114,9 +103,5 @@ function textBytes(maxReport: number): number {
 function reply({ text }: WebCall, ...frames: readonly Buffer[]): Reply {
   const body = Buffer.concat(frames);
   if (!text) return { status: 200, headers: { 'content-type': 'application/grpc-web+proto' }, body };
-  return {
-    status: 200,
-    headers: { 'content-type': 'application/grpc-web-text+proto' },
-    body: body.toString('base64'),
-  };
+  return { status: 200, headers: { 'content-type': 'application/grpc-web-text+proto' }, body: body.toString('base64') };
 }

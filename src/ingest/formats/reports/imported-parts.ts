@@ -176,18 +176,14 @@ function eachOnce(find: (at: number) => number | undefined): (at: number) => num
 function checkPart({ variants, counts, metrics = [], measurements = [] }: ImportPart): void {
   const check = <T>(field: string, rows: readonly T[], must: string, isValid: (row: T) => boolean) => {
     const wrong = rows.findIndex((row) => !isValid(row));
-    if (wrong >= 0)
-      throw new ApiError('invalid_body', `Field ${field.replace('*', String(wrong))} must be ${must}`);
+    if (wrong >= 0) throw new ApiError('invalid_body', `Field ${field.replace('*', String(wrong))} must be ${must}`);
   };
   check('counts/*/1', counts, 'the index of a variant', ([, at]) => at! < variants.length);
   check('metrics/*', metrics, 'one name, or three', ({ length }) => length !== 2);
   check('measurements/*', measurements, 'a summary of the values of a metric', ([time, at, ...values]) => {
     const { sum, count, last, lastAt, min, max } = summaryOf(values);
     const integers = [time!, at!, count - 1, lastAt];
-    const isRange =
-      Number.isFinite(sum) && Number.isFinite(min) && Number.isFinite(max) && min <= last && last <= max;
-    return (
-      integers.every((each) => Number.isSafeInteger(each) && each >= 0) && at! < metrics.length && isRange
-    );
+    const isRange = Number.isFinite(sum) && Number.isFinite(min) && Number.isFinite(max) && min <= last && last <= max;
+    return integers.every((each) => Number.isSafeInteger(each) && each >= 0) && at! < metrics.length && isRange;
   });
 }

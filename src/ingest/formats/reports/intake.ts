@@ -68,10 +68,7 @@ interface Operation {
   readonly service: string;
   /** `/Service/Method`: the path of HTTP/2 and gRPC-Web requests. */
   readonly path: string;
-  open<Incoming, Answer>(
-    reports: ReportKinds,
-    transport: ReportTransport<Incoming, Answer>,
-  ): Intake<Incoming, Answer>;
+  open<Incoming, Answer>(reports: ReportKinds, transport: ReportTransport<Incoming, Answer>): Intake<Incoming, Answer>;
 }
 
 /** The operations of `proto/usage.proto` and `proto/metrics.proto`. */

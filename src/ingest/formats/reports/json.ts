@@ -69,10 +69,7 @@ function nameOf(sent: Name | null | undefined): string {
 }
 
 const headFields = {
-  appKey: Type.String({
-    description: 'Application key of any type.',
-    documented: { minLength: 1, maxLength: 256 },
-  }),
+  appKey: Type.String({ description: 'Application key of any type.', documented: { minLength: 1, maxLength: 256 } }),
   environment: Type.Unsafe<Name>({
     type: ['string', 'number'],
     description: 'Name of the environment.',
@@ -87,10 +84,7 @@ const headFields = {
 };
 
 /** The checked fields of `headFields`. @param notes receives the notes on them @throws {ApiError} of status 400 */
-function readHead(
-  body: Static<Type.TObject<typeof headFields>>,
-  notes: ReportNotes,
-): Omit<ReportHead, 'notes'> {
+function readHead(body: Static<Type.TObject<typeof headFields>>, notes: ReportNotes): Omit<ReportHead, 'notes'> {
   const { appKey, environment, instanceName, processStartTime } = body;
   const time = readTime(body.time, notes, ['time']);
   if (time === undefined) throw new ApiError('invalid_time', 'time must be like 2026-01-31T12:00:00Z');
@@ -161,12 +155,7 @@ interface SentCounts {
 
 const VariantStats = Type.Unsafe<SentCounts | null>({
   type: ['object', 'array', 'null'],
-  properties: {
-    checkCount: count(),
-    requestCount: unreadCount(),
-    usedCount: count(),
-    viewedCount: count(),
-  },
+  properties: { checkCount: count(), requestCount: unreadCount(), usedCount: count(), viewedCount: count() },
   items: {},
   maxItems: 0,
 });
@@ -229,13 +218,7 @@ function readStat(stat: Static<typeof UsageStat>, drafts: UsageDrafts): void {
   const first = variants.length;
   for (const [variant, counts] of Object.entries(stat.variantStats ?? {})) {
     const { checkCount, usedCount, viewedCount } = counts ?? {};
-    variants.push({
-      feature: '',
-      variant,
-      checks: checkCount ?? 0,
-      used: usedCount ?? 0,
-      viewed: viewedCount ?? 0,
-    });
+    variants.push({ feature: '', variant, checks: checkCount ?? 0, used: usedCount ?? 0, viewed: viewedCount ?? 0 });
   }
   const feature = nameOf(stat.feature);
   const { enabledCount, disabledCount, usedCount } = stat;
@@ -305,12 +288,7 @@ function checkLists(body: Fields): void {
 }
 
 /** Adds the values of an entry, in which large numbers are texts (see `readReport`). */
-function readValues(
-  drafts: MetricDrafts,
-  entry: Static<typeof Metric>,
-  merging: Merging,
-  time?: number,
-): void {
+function readValues(drafts: MetricDrafts, entry: Static<typeof Metric>, merging: Merging, time?: number): void {
   const { metric, feature, value, valueDisabled, variantValues } = entry;
   const numbers = {
     ...entry,
@@ -319,9 +297,6 @@ function readValues(
     value: value == null ? undefined : Number(value),
     valueDisabled: valueDisabled == null ? undefined : Number(valueDisabled),
   };
-  const variants = Object.entries(variantValues ?? {}).map(([variant, each]) => ({
-    variant,
-    value: Number(each),
-  }));
+  const variants = Object.entries(variantValues ?? {}).map(([variant, each]) => ({ variant, value: Number(each) }));
   addValues(drafts, numbers, variants, merging, time);
 }

@@ -39,12 +39,7 @@ export interface ReportKind<R extends Report> {
   /** Any type of key may report. @throws {ApiError} of status 404 */
   resolve(report: ReportHead): ReportSender;
   /** @param key the `Idempotency-Key`; without one, the content may identify the report */
-  count(
-    report: R | LongReport,
-    sender: ReportSender,
-    source: TransportSource,
-    key: string | undefined,
-  ): CountedReport;
+  count(report: R | LongReport, sender: ReportSender, source: TransportSource, key: string | undefined): CountedReport;
   /** Prepares `count` in steps. @param nextStep resolves when others have had their turn */
   prepare(
     report: LongReport,

@@ -111,13 +111,7 @@ export class LongReport {
     return ref;
   }
 
-  #refOfMetric(
-    { series }: Steps,
-    asker: Asker,
-    metric: number,
-    feature: number,
-    variant: number,
-  ): number | undefined {
+  #refOfMetric({ series }: Steps, asker: Asker, metric: number, feature: number, variant: number): number | undefined {
     const name = this.#name(metric);
     if (feature === noName) return series.metric(name, this.#found);
     const featureName = this.#name(feature);

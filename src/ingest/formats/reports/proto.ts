@@ -28,13 +28,7 @@ import {
 type HeadDraft = { -readonly [Field in keyof SentHead]: SentHead[Field] | undefined };
 
 function newHead(): HeadDraft {
-  return {
-    appKey: '',
-    environment: '',
-    time: undefined,
-    instanceName: undefined,
-    processStartTime: undefined,
-  };
+  return { appKey: '', environment: '', time: undefined, instanceName: undefined, processStartTime: undefined };
 }
 
 /** Reads a field that has the same number in both messages; skips any other. */
@@ -48,10 +42,7 @@ function readHeadField(reader: ProtoReader, head: HeadDraft): void {
 
 function finishHead(draft: HeadDraft, notes: ReportNotes): SentHead {
   if (draft.time !== undefined) return checkHead(draft as SentHead, notes);
-  throw new ApiError(
-    'invalid_time',
-    'time is required, with a year from 1 to 9999 and nanos from 0 to 999999999',
-  );
+  throw new ApiError('invalid_time', 'time is required, with a year from 1 to 9999 and nanos from 0 to 999999999');
 }
 
 /**

@@ -21,10 +21,7 @@ export interface ReportHead {
   readonly notes: ReadonlyMap<ReportNote, string | undefined>;
 }
 
-type ReportNote = Extract<
-  LedgerNote,
-  'name_dropped' | 'value_missing' | 'value_dropped' | 'time_zone_missing'
->;
+type ReportNote = Extract<LedgerNote, 'name_dropped' | 'value_missing' | 'value_dropped' | 'time_zone_missing'>;
 
 export type ReportNotes = Notes<ReportNote>;
 
@@ -180,11 +177,7 @@ export function endUsage(
  *
  * @param first the first of the entry's `variantStats` in `variants`
  */
-export function endEntry(
-  { variants, statCount, notes }: UsageDrafts,
-  first: number,
-  entry: UsageEntry,
-): void {
+export function endEntry({ variants, statCount, notes }: UsageDrafts, first: number, entry: UsageEntry): void {
   const isLegacy = variants.length === first;
   if (isLegacy) addLegacyVariants(variants, entry);
   for (let at = first; at < variants.length; at += 1) {
@@ -289,12 +282,7 @@ function pathOf({ metric, feature }: MetricEntry): readonly string[] {
 /** Adds one value of an entry, unless it is not finite. */
 type AddValue = (variant: string | undefined, value: number) => void;
 
-function addPlain(
-  entry: MetricEntry,
-  variants: readonly VariantValue[],
-  merging: Merging,
-  add: AddValue,
-): void {
+function addPlain(entry: MetricEntry, variants: readonly VariantValue[], merging: Merging, add: AddValue): void {
   if (isThere(entry.value)) add(undefined, entry.value);
   else if (variants.length > 0) addVariants(variants, merging, add);
   else {

@@ -62,12 +62,7 @@ interface Attribution {
 
 export type PeopleFinder = Pick<Instances, 'find' | 'personOf'>;
 
-const unattributed: Attribution = {
-  person: undefined,
-  use: undefined,
-  unresolved: undefined,
-  instanceDropped: false,
-};
+const unattributed: Attribution = { person: undefined, use: undefined, unresolved: undefined, instanceDropped: false };
 
 /** Without a valid instance id, a packet is attributed to the identity asserted by the client, if the application accepts these. */
 export function attribute(

@@ -1,10 +1,4 @@
-import {
-  ContentEncoding,
-  type Group,
-  type Operation,
-  type Parameter,
-  type Refusals,
-} from '../../../http/endpoint.ts';
+import { ContentEncoding, type Group, type Operation, type Parameter, type Refusals } from '../../../http/endpoint.ts';
 import {
   acceptedHeaders,
   cors,
@@ -84,12 +78,7 @@ const packets = {
   },
   minted: {
     summary: 'Attributed to a minted instance id',
-    value: {
-      k: exampleKeys.Frontend,
-      e: 'Production',
-      f: { checkout: { on: [1, 1] } },
-      i: exampleKeys.instance,
-    },
+    value: { k: exampleKeys.Frontend, e: 'Production', f: { checkout: { on: [1, 1] } }, i: exampleKeys.instance },
   },
   mobile: {
     summary: 'From an app, with an identity asserted by the client',
@@ -115,12 +104,7 @@ const sendTelemetry = (maxBody: number): Operation => ({
       examples: { beacon },
     },
   },
-  answers: {
-    202: {
-      description: 'Counted, and on disk. The body is empty.',
-      headers: acceptedHeaders,
-    },
-  },
+  answers: { 202: { description: 'Counted, and on disk. The body is empty.', headers: acceptedHeaders } },
   refuses: refuses(maxBody),
   refusalHeaders: (status) => (status === 403 ? {} : cors),
 });

@@ -1,11 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import {
-  type Endpoint,
-  type Group,
-  type Headers,
-  type Operation,
-  TaggedHeaders,
-} from '../../../http/endpoint.ts';
+import { type Endpoint, type Group, type Headers, type Operation, TaggedHeaders } from '../../../http/endpoint.ts';
 import { entityTag, isTagIn } from '../../../http/entity-tag.ts';
 import { codingFor } from '../../../http/negotiation.ts';
 import type { Handler, Reply } from '../../../http/types.ts';
@@ -30,10 +24,7 @@ is unavailable:
 
 Pages of any origin may load it. A Content-Security-Policy needs this host in \`script-src\` and in \`connect-src\`.`;
 
-const headers: Headers = {
-  ...TaggedHeaders,
-  Vary: { required: true, schema: { const: 'Accept-Encoding' } },
-};
+const headers: Headers = { ...TaggedHeaders, Vary: { required: true, schema: { const: 'Accept-Encoding' } } };
 
 export const snippet: Group<SnippetDeps> = {
   tag: 'Snippet',
@@ -109,11 +100,7 @@ function reading(type: string, words: Words): Operation {
       },
     ],
     answers: {
-      200: {
-        description: 'The file.',
-        headers,
-        content: { [withCharset(type)]: { schema: { type: 'string' } } },
-      },
+      200: { description: 'The file.', headers, content: { [withCharset(type)]: { schema: { type: 'string' } } } },
       304: { description: 'The cached file is current.', headers },
     },
   };

@@ -11,14 +11,7 @@ import { peekerOf } from '../../json-text.ts';
 import { addNote, type Notes, recordNotes } from '../../omissions.ts';
 import { type MessageHandler, NotHere } from '../../pipeline.ts';
 import { addPacket, attribute, type PeopleFinder } from './add-packet.ts';
-import {
-  checkPacket,
-  invalidNameIn,
-  omittedIn,
-  type Packet,
-  type PacketSender,
-  unknownFieldIn,
-} from './packet.ts';
+import { checkPacket, invalidNameIn, omittedIn, type Packet, type PacketSender, unknownFieldIn } from './packet.ts';
 
 export interface TelemetryDeps extends CountingDeps {
   readonly instances: PeopleFinder;
@@ -31,9 +24,7 @@ type PacketHandler = MessageHandler<Request, Packet, PacketSender, Reply>;
 
 export function packetHandler(deps: TelemetryDeps): PacketHandler {
   const handler = ownPackets(deps);
-  return deps.owner === undefined
-    ? handler
-    : packetsHere(handler, deps.owner, deps.maxBody, deps.bodies.free);
+  return deps.owner === undefined ? handler : packetsHere(handler, deps.owner, deps.maxBody, deps.bodies.free);
 }
 
 function ownPackets(deps: TelemetryDeps): PacketHandler {
@@ -57,9 +48,7 @@ function ownPackets(deps: TelemetryDeps): PacketHandler {
       return {
         durable,
         answer:
-          omission === undefined
-            ? acceptances.of(origin)
-            : { status: 202, headers: notedHeaders(origin, omission) },
+          omission === undefined ? acceptances.of(origin) : { status: 202, headers: notedHeaders(origin, omission) },
       };
     },
     refuse(refusal, request, holder) {
@@ -136,12 +125,7 @@ interface CountedPacket {
 }
 
 /** A packet with a `key` counts once, however often it is sent. */
-function count(
-  deps: TelemetryDeps,
-  packet: Packet,
-  sender: PacketSender,
-  key: string | undefined,
-): CountedPacket {
+function count(deps: TelemetryDeps, packet: Packet, sender: PacketSender, key: string | undefined): CountedPacket {
   const recognition =
     key === undefined ? undefined : { identity: identityOfKey('telemetry', sender, key), repeats: true };
   let omission: string | undefined;
@@ -204,11 +188,7 @@ class Acceptances {
  * Whether a page of this origin may read why its packet was refused. While the application is unknown, any page may. Then only
  * pages of its own origins may.
  */
-function isReadable(
-  { code, status }: ApiError,
-  origin: string | undefined,
-  holder: KeyHolder | undefined,
-): boolean {
+function isReadable({ code, status }: ApiError, origin: string | undefined, holder: KeyHolder | undefined): boolean {
   if (code !== 'unknown_environment') return status !== 403;
   return origin !== undefined && holder?.allowsOrigin(origin) === true;
 }
@@ -232,12 +212,7 @@ const notHere = new NotHere();
  * Nothing is counted or charged for them here.
  * @param maxBody maximum length of a body @param longest length of a body that is read here
  */
-export function packetsHere(
-  handler: PacketHandler,
-  owner: Owner,
-  maxBody: number,
-  longest: number,
-): PacketHandler {
+export function packetsHere(handler: PacketHandler, owner: Owner, maxBody: number, longest: number): PacketHandler {
   return {
     ...handler,
     read(request, budget) {

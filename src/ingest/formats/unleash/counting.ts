@@ -76,8 +76,7 @@ export class UnleashCounting {
       }
     }
     const declared = this.#parts.metricsOf(this.#application);
-    if (gauges.some(([metric]) => declared.get(metric)?.kind !== 'gauge'))
-      addNote(this.notes, 'gauge_undeclared');
+    if (gauges.some(([metric]) => declared.get(metric)?.kind !== 'gauge')) addNote(this.notes, 'gauge_undeclared');
     if (sink.folded > folded) addNote(this.notes, 'series_folded');
     if (sink.dropped > dropped) addNote(this.notes, 'name_dropped');
   }
@@ -163,10 +162,7 @@ function environmentsOf({ holder, environment: own, token }: UnleashSender) {
   };
 }
 
-type Head = Pick<
-  UnleashMessage,
-  'appName' | 'connection' | 'instance' | 'sdk' | 'interval' | 'start' | 'stop'
->;
+type Head = Pick<UnleashMessage, 'appName' | 'connection' | 'instance' | 'sdk' | 'interval' | 'start' | 'stop'>;
 
 /** The sender of a message, and where it is counted. */
 interface Place {
@@ -226,8 +222,7 @@ export function sentBefore(head: Head, request: Headers, place: Place): SentBefo
   const began = parseSentTime(start)?.at ?? stop;
   return {
     identity: identityOf(place, [...names, start], Math.min(began / 1000, valuesSeconds - 1)),
-    sender:
-      stated !== undefined && interval !== undefined ? noSender : identityOf(place, names, senderSeconds),
+    sender: stated !== undefined && interval !== undefined ? noSender : identityOf(place, names, senderSeconds),
     repeats: stated ?? (isEarlyNode(head, request) ? repeats.whole : repeats.never),
     stop,
     length: Math.max(0, stop - began),
@@ -254,11 +249,7 @@ function namesOf({ appName, connection, instance }: Head): readonly string[] | u
 }
 
 /** Identities of about the same time are beside each other in the store. */
-function identityOf(
-  { application, environment }: Place,
-  names: readonly string[],
-  seconds: number,
-): Uint8Array {
+function identityOf({ application, environment }: Place, names: readonly string[], seconds: number): Uint8Array {
   const text = JSON.stringify(['unleash', environment, ...names]);
   const [a, b] = digestWords(hash('sha256', text, 'buffer'));
   return digestBytes(application, Math.max(0, Math.floor(seconds)), a, b);

@@ -1,12 +1,6 @@
 import Type from 'typebox';
 import { notedHeader } from '../../../contract/notes.ts';
-import {
-  ContentEncoding,
-  type Endpoint,
-  type Group,
-  type Operation,
-  type Refusals,
-} from '../../../http/endpoint.ts';
+import { ContentEncoding, type Endpoint, type Group, type Operation, type Refusals } from '../../../http/endpoint.ts';
 import {
   acceptedHeaders,
   cors,
@@ -148,14 +142,7 @@ const bodies: Readonly<Record<UnleashKind, { readonly schema: object; readonly e
     example: {
       applications: [],
       metrics: [
-        {
-          featureName: 'checkout',
-          appName: 'billing',
-          environment: 'production',
-          timestamp: start,
-          yes: 12,
-          no: 3,
-        },
+        { featureName: 'checkout', appName: 'billing', environment: 'production', timestamp: start, yes: 12, no: 3 },
       ],
     },
   },
@@ -169,12 +156,7 @@ const bodies: Readonly<Record<UnleashKind, { readonly schema: object; readonly e
       },
       { component: 'UnleashRegistration' },
     ),
-    example: {
-      ...example,
-      sdkVersion: 'unleash-client-node:6.12.1',
-      strategies: ['default'],
-      started: start,
-    },
+    example: { ...example, sdkVersion: 'unleash-client-node:6.12.1', strategies: ['default'], started: start },
   },
 };
 

@@ -111,8 +111,7 @@ const noFields: Fields = {};
 function mapIn(fields: Fields, field: string, notes: Notes, ...path: Path): Fields {
   const value = fields[field];
   if (isFields(value)) return value;
-  if (value != null && !(Array.isArray(value) && value.length === 0))
-    addNote(notes, 'value_dropped', ...path, field);
+  if (value != null && !(Array.isArray(value) && value.length === 0)) addNote(notes, 'value_dropped', ...path, field);
   return noFields;
 }
 
@@ -211,8 +210,7 @@ function addChecks(
   }
   const first = all.length;
   const add = (variant: string, checks: number, kind: number) => {
-    if (checks > 0)
-      all.push({ feature, variant, checks, kind: all.length === first ? kind + opensFlag : kind });
+    if (checks > 0) all.push({ feature, variant, checks, kind: all.length === first ? kind + opensFlag : kind });
   };
   const { yes = 0, no = 0 } = sent;
   if (isCount(yes)) add('enabled', yes, rowKind.yes);
@@ -300,10 +298,7 @@ const packr = new Packr({ useRecords: false });
 
 export function packMessage({ usages, counters, gauges, ...head }: UnleashMessage): PackedMessage {
   const parts = [...contentParts({ usages, counters, gauges })];
-  const entries = usages.reduce(
-    (sum, { checks }) => sum + 1 + checks.length,
-    counters.length + gauges.length,
-  );
+  const entries = usages.reduce((sum, { checks }) => sum + 1 + checks.length, counters.length + gauges.length);
   return { head, parts: parts.map((part) => new Uint8Array(packr.pack(part))), entries };
 }
 

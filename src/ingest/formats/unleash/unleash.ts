@@ -98,15 +98,10 @@ export function unleashHandler(
       const headers = omission === undefined ? allowOrigin(origin) : notedHeaders(origin, omission);
       return { durable, answer: { status: 202, headers } };
     },
-    refuse: (refusal, request) =>
-      problem(refusal, refusal.status === 403 ? {} : allowOrigin(originOf(request))),
-    userAgent: (request) =>
-      userAgentOf({ ...headersOf(request), platform: undefined }) ?? request.header('user-agent'),
+    refuse: (refusal, request) => problem(refusal, refusal.status === 403 ? {} : allowOrigin(originOf(request))),
+    userAgent: (request) => userAgentOf({ ...headersOf(request), platform: undefined }) ?? request.header('user-agent'),
     origin: (request) => request.header('origin'),
-    claimedSender: ({ head, sender }, request) => ({
-      ...claimOf(deps, request, sender),
-      instanceName: head.instance,
-    }),
+    claimedSender: ({ head, sender }, request) => ({ ...claimOf(deps, request, sender), instanceName: head.instance }),
     peek: (request) => claimOf(deps, request),
   };
 }
@@ -192,13 +187,7 @@ function count(
   const { ledger } = deps;
   const { environment, holder } = sender;
   const { application } = holder;
-  const place = {
-    ...source,
-    userAgent: userAgentOf(head),
-    instance: head.instance,
-    application,
-    environment,
-  };
+  const place = { ...source, userAgent: userAgentOf(head), instance: head.instance, application, environment };
   const recognition = bytes && { identity: identityOfBytes(sender, bytes), repeats: true };
   let omission: string | undefined;
   const durable = countOnce(deps, recognition, place, (batch) => {

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { closeSync, fsyncSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type BenchPacket, packetsOf } from '../src/bench/load/packets.ts';
+import { type BenchPacket, createPackets } from '../src/bench/load/packets.ts';
 import type { LoadReport } from '../src/bench/load/plan.ts';
 import { systemClock } from '../src/runtime/clock.ts';
 import { removeGently } from '../src/storage/backup/destination.ts';
@@ -11,7 +11,7 @@ import { cleanUp, freshDirectory, startBinary, stop } from '../test/support/bina
 import { type Benchmark, note, readOptions, show } from './benchmark.ts';
 import { median, round } from './numbers.ts';
 import { thousandSeries } from './packets.ts';
-import { fillHistory, numbersOf } from './report-store.ts';
+import { fillHistory, findNumbers } from './report-store.ts';
 import { type Service, sendPackets, startService } from './service.ts';
 
 /** Speed of a backup, and its effect on packets. */
@@ -25,17 +25,17 @@ export const backup: Benchmark = {
     const options = readOptions(args, defaults, small);
     try {
       const service = await filledService(options);
-      const packets = packetsOf(thousandSeries, service.key);
-      const idle: Copied[] = [];
-      const disk: Copied[] = [];
-      for (let turn = 1; turn <= options.rounds; turn += 1) {
+      const packets = createPackets(thousandSeries, service.key);
+      const idle: CopyResult[] = [];
+      const disk: CopyResult[] = [];
+      for (let roundNumber = 1; roundNumber <= options.rounds; roundNumber += 1) {
         idle.push(await backUp(options.binary, service.data));
         disk.push(writeToDisk(idle[0]!.bytes));
       }
       await send(service, packets, options);
       const rounds: Round[] = [];
-      for (let turn = 1; turn <= options.rounds; turn += 1)
-        rounds.push(await measureRound(service, packets, options, turn));
+      for (let roundNumber = 1; roundNumber <= options.rounds; roundNumber += 1)
+        rounds.push(await measureRound(service, packets, options, roundNumber));
       print(options, { idle, disk, rounds });
     } finally {
       cleanUp();
@@ -48,7 +48,7 @@ type Options = Readonly<Record<'flags' | 'days' | 'connections' | 'rate' | 'seco
   readonly json: boolean;
 };
 
-interface Copied {
+interface CopyResult {
   readonly bytes: number;
   readonly ms: number;
 }
@@ -56,7 +56,7 @@ interface Copied {
 interface Round {
   readonly alone: LoadReport;
   readonly beside: LoadReport;
-  readonly copies: readonly Copied[];
+  readonly copies: readonly CopyResult[];
   /** Growth of the usage store in either run. */
   readonly grownAlone: number;
   readonly grownBeside: number;
@@ -66,7 +66,7 @@ interface Round {
 async function filledService({ binary, flags, days }: Options): Promise<Service> {
   const service = await startService(binary);
   await stop(service);
-  const { application, environments } = await numbersOf(service.data, service.applicationId);
+  const { application, environments } = await findNumbers(service.data, service.applicationId);
   const history = { application, environment: environments[1]!, flags, days, hoursADay: 24, minuteHours: 1 };
   await fillHistory(service.data, [history], Date.now());
   const again = await startBinary({ data: service.data, binary, args: ['--rate', '0', '--api-rate', '0'] });
@@ -76,7 +76,7 @@ async function filledService({ binary, flags, days }: Options): Promise<Service>
 const steady = new Pace({ clock: systemClock, over: new AbortController().signal });
 
 /** Uses the executable, as an operator does; the file is removed as a scheduled one is. */
-async function backUp(binary: string, data: string): Promise<Copied> {
+async function backUp(binary: string, data: string): Promise<CopyResult> {
   const file = join(freshDirectory(), 'backup');
   const began = performance.now();
   await promisify(execFile)(binary, ['backup', '--data', data, '--to', file]);
@@ -86,7 +86,7 @@ async function backUp(binary: string, data: string): Promise<Copied> {
 }
 
 /** Write speed of the disk: a file of that size is written and synced, as with dd. */
-function writeToDisk(bytes: number): Copied {
+function writeToDisk(bytes: number): CopyResult {
   const file = join(freshDirectory(), 'file');
   const block = Buffer.alloc(2 ** 20, 1);
   const began = performance.now();
@@ -104,11 +104,11 @@ async function measureRound(
   service: Service,
   packets: readonly BenchPacket[],
   options: Options,
-  turn: number,
+  roundNumber: number,
 ): Promise<Round> {
-  const before = turn % 2 === 0 ? undefined : await grown(service, () => send(service, packets, options));
+  const before = roundNumber % 2 === 0 ? undefined : await grown(service, () => send(service, packets, options));
   let isOver = false;
-  const copies: Copied[] = [];
+  const copies: CopyResult[] = [];
   const copying = (async () => {
     while (!isOver) copies.push(await backUp(options.binary, service.data));
   })();
@@ -117,7 +117,7 @@ async function measureRound(
   await copying;
   const alone = before ?? (await grown(service, () => send(service, packets, options)));
   note(
-    `round ${turn}: p99 alone ${round(alone.result.p99, 2)} ms, beside ${copies.length} backups ${round(beside.result.p99, 2)} ms`,
+    `round ${roundNumber}: p99 alone ${round(alone.result.p99, 2)} ms, beside ${copies.length} backups ${round(beside.result.p99, 2)} ms`,
   );
   return {
     ...{ alone: alone.result, beside: beside.result, copies },
@@ -141,21 +141,21 @@ function send(
   return sendPackets(service.http, packets, { connections, rate, seconds, warmupSeconds });
 }
 
-interface Measured {
-  readonly idle: readonly Copied[];
-  readonly disk: readonly Copied[];
+interface BackupMeasurements {
+  readonly idle: readonly CopyResult[];
+  readonly disk: readonly CopyResult[];
   readonly rounds: readonly Round[];
 }
 
-function print({ json, rate, seconds }: Options, { idle, disk, rounds }: Measured): void {
+function print({ json, rate, seconds }: Options, { idle, disk, rounds }: BackupMeasurements): void {
   const middle = (of: (each: Round) => number) => round(median(rounds.map(of)), 2);
-  const rateOf = ({ bytes, ms }: Copied) => bytes / 1e6 / (ms / 1000);
+  const computeRate = ({ bytes, ms }: CopyResult) => bytes / 1e6 / (ms / 1000);
   const copies = rounds.flatMap((each) => each.copies);
   const result = {
     storeMb: round(idle[0]!.bytes / 1e6, 1),
-    diskMbPerSecond: round(median(disk.map(rateOf)), 1),
-    idleMbPerSecond: round(median(idle.map(rateOf)), 1),
-    besideMbPerSecond: round(median(copies.map(rateOf)), 1),
+    diskMbPerSecond: round(median(disk.map(computeRate)), 1),
+    idleMbPerSecond: round(median(idle.map(computeRate)), 1),
+    besideMbPerSecond: round(median(copies.map(computeRate)), 1),
     backups: copies.length,
     aloneP50Ms: middle(({ alone }) => alone.p50),
     aloneP99Ms: middle(({ alone }) => alone.p99),

@@ -47,23 +47,23 @@ export function readOptions<Name extends string, List extends string = never, Te
       ...Object.fromEntries(names.map((name) => [name, { type: 'string' as const }])),
     },
   });
-  const textOf = (name: string) => (values as Record<string, unknown>)[name] as string | undefined;
+  const readText = (name: string) => (values as Record<string, unknown>)[name] as string | undefined;
   const numbers = (Object.keys(defaults) as Name[]).map((name) => {
     const fallback = (values.small ? small[name] : undefined) ?? defaults[name];
-    return [name, numberOf(name, textOf(name), fallback)];
+    return [name, parseNumber(name, readText(name), fallback)];
   });
-  const listed = (Object.keys(lists) as List[]).map((name) => [name, listOf(name, textOf(name), lists[name])]);
+  const listed = (Object.keys(lists) as List[]).map((name) => [name, parseNumbers(name, readText(name), lists[name])]);
   return {
     json: values.json === true,
     small: values.small === true,
     binary: resolve(values.binary),
     ...(Object.fromEntries(numbers) as Record<Name, number>),
     ...(Object.fromEntries(listed) as Record<List, readonly number[]>),
-    ...(Object.fromEntries(texts.map((name) => [name, textOf(name)])) as Record<Text, string | undefined>),
+    ...(Object.fromEntries(texts.map((name) => [name, readText(name)])) as Record<Text, string | undefined>),
   };
 }
 
-function numberOf(name: string, text: string | undefined, fallback: number): number {
+function parseNumber(name: string, text: string | undefined, fallback: number): number {
   const value = text === undefined ? fallback : Number(text);
   if (!(value > 0 && Number.isFinite(value))) {
     throw new TypeError(`Option '--${name}' must be a positive number: it is '${text}'`);
@@ -71,7 +71,7 @@ function numberOf(name: string, text: string | undefined, fallback: number): num
   return value;
 }
 
-function listOf(name: string, text: string | undefined, fallback: readonly number[]): readonly number[] {
+function parseNumbers(name: string, text: string | undefined, fallback: readonly number[]): readonly number[] {
   const values = text?.split(',').map(Number) ?? fallback;
   if (values.every((value) => value >= 0 && Number.isFinite(value))) return values;
   throw new TypeError(`Option '--${name}' must be numbers separated by commas: it is '${text}'`);
@@ -101,8 +101,8 @@ export function show(
 /** Formats rows of cells as aligned text, the first column left, the others right. A row of one cell is a remark. */
 function table(rows: readonly (readonly string[])[]): string {
   const aligned = rows.filter((row) => row.length > 1);
-  const widthOf = (column: number) => Math.max(...aligned.map((row) => row[column]?.length ?? 0));
+  const measureColumn = (column: number) => Math.max(...aligned.map((row) => row[column]?.length ?? 0));
   const pad = (cell: string, column: number) =>
-    column === 0 ? cell.padEnd(widthOf(column)) : cell.padStart(widthOf(column));
+    column === 0 ? cell.padEnd(measureColumn(column)) : cell.padStart(measureColumn(column));
   return rows.map((row) => `${row.length > 1 ? row.map(pad).join('  ') : row.join('')}\n`).join('');
 }

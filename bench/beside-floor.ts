@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import type { LoadReport } from '../src/bench/load/plan.ts';
 import { cleanUp, startProcess } from '../test/support/binary.ts';
 import { type Benchmark, type CommonOptions, readOptions, show } from './benchmark.ts';
-import { measureRounds, type Open, type Rounds, ratioRows, speedRows, summaryOf, type Target } from './rounds.ts';
-import { commitsOf, type Service, startService } from './service.ts';
+import { measureRounds, type Open, type Rounds, ratioRows, speedRows, summarizeRounds, type Target } from './rounds.ts';
+import { readCommits, type Service, startService } from './service.ts';
 
 /** Options of every such benchmark, plus its own. */
 export type RoundOptions<Own extends string = never> = Readonly<
@@ -34,11 +34,11 @@ export interface Trial {
   /** Checks the counts of the service after all runs. @throws {Error} if they are wrong */
   verify(): Promise<void>;
   /** Remarks of the benchmark besides the speed. */
-  outcome?(measured: Rounds): Outcome;
+  summarize?(measured: Rounds): BenchmarkSummary;
 }
 
 /** Remarks on a benchmark besides its speed. */
-export interface Outcome {
+export interface BenchmarkSummary {
   readonly figures?: Readonly<Record<string, number | null>>;
   readonly remarks: readonly string[];
 }
@@ -57,7 +57,7 @@ export function besideFloor<Own extends string = never>(comparison: Comparison<O
         const floors = await startFloors(comparison, trial);
         const measured = await measureRounds(options.rounds, floors, target);
         await trial.verify();
-        print(comparison, options, measured, trial.outcome?.(measured) ?? { remarks: [] });
+        print(comparison, options, measured, trial.summarize?.(measured) ?? { remarks: [] });
       } finally {
         cleanUp();
       }
@@ -76,7 +76,7 @@ export async function beginTrial<Own extends string>(
   const trial = await begin(service, options);
   const { pid, http } = service;
   const drive: Target['drive'] = (open) => trial.drive(undefined, open);
-  return { trial, target: { name, pid, drive, commits: () => commitsOf(http) } };
+  return { trial, target: { name, pid, drive, commits: () => readCommits(http) } };
 }
 
 /** Starts the floors, which are driven with the load of a trial. */
@@ -95,9 +95,9 @@ function print<Own extends string>(
   { unit, quantiles = ['p50', 'p99'] }: Comparison<Own>,
   { json, connections, seconds, rounds }: RoundOptions & CommonOptions,
   measured: Rounds,
-  { figures, remarks }: Outcome,
+  { figures, remarks }: BenchmarkSummary,
 ): void {
-  const summary = summaryOf(measured);
+  const summary = summarizeRounds(measured);
   show(json, { ...summary, ...figures, connections }, [
     ...speedRows(unit, quantiles, measured),
     [],

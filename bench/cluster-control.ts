@@ -12,7 +12,7 @@ import { systemClock } from '../src/runtime/clock.ts';
 import type { Log } from '../src/runtime/log.ts';
 
 /** A rate, and the duration of one (ms). */
-export interface Measured {
+export interface RateMeasurement {
   readonly perSecond: number;
   readonly p50: number;
   readonly p99: number;
@@ -29,13 +29,13 @@ interface BenchNode {
 /** Two nodes in this process. Each measurement takes the configured time. */
 export interface ControlBench {
   /** Confirmed reads at one node without changes. */
-  reads(): Promise<Measured>;
+  reads(): Promise<RateMeasurement>;
   /** The same with about 200 changes per second at the other node. */
-  readsWithChanges(): Promise<Measured>;
+  readsWithChanges(): Promise<RateMeasurement>;
   /** Changes of both nodes together. */
-  changes(): Promise<Measured>;
+  changes(): Promise<RateMeasurement>;
   /** The same, each after a confirmed read, as in a request over HTTP. */
-  changesAfterReads(): Promise<Measured>;
+  changesAfterReads(): Promise<RateMeasurement>;
   close(): Promise<void>;
 }
 
@@ -73,14 +73,18 @@ export async function openControl(
 
 /** A change like a token refresh: one record is read and written, another is added. */
 function change(accountStore: PostgresAccountStore, key: string): Promise<void> {
-  return accountStore.change((draft) => {
-    const next = (draft.get('loginThrottles', key)?.failures ?? 0) + 1;
-    draft.put('loginThrottles', key, { failures: next, lastAt: next });
-    draft.put('invalidated', `${key} ${next % 100}`, true);
+  return accountStore.change((tx) => {
+    const next = (tx.get('loginThrottles', key)?.failures ?? 0) + 1;
+    tx.put('loginThrottles', key, { failures: next, lastAt: next });
+    tx.put('invalidated', `${key} ${next % 100}`, true);
   });
 }
 
-async function measure(callers: number, seconds: number, act: (caller: number) => Promise<unknown>): Promise<Measured> {
+async function measure(
+  callers: number,
+  seconds: number,
+  act: (caller: number) => Promise<unknown>,
+): Promise<RateMeasurement> {
   const times = new Histogram();
   let done = 0;
   const begun = performance.now();
@@ -110,10 +114,10 @@ async function openNode(url: string): Promise<BenchNode> {
   if (accounts === undefined) throw new Error('PostgreSQL does not respond');
   const health = { ready: true, failed: (error: unknown) => console.error(error) };
   const clock = new SharedClock(systemClock);
-  const parts = { health, reads, changes, signIns, key: undefined, clock, log, randomBytes };
+  const services = { health, reads, changes, signIns, key: undefined, clock, log, randomBytes };
   const repair = async () => silent;
   const directory = randomBytes(8).toString('hex');
-  const accountStore = new PostgresAccountStore(accounts, { ...parts, directory, repair, setAside: async () => {} });
+  const accountStore = new PostgresAccountStore(accounts, { ...services, directory, repair, setAside: async () => {} });
   return {
     accountStore,
     async close() {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Delta, emptyContent, encodeDelta } from '../src/replication/delta.ts';
 import type { Entry } from '../src/replication/entry.ts';
 import { Replica } from '../src/replication/replica.ts';
-import { bucketOf, bucketWidth, seriesRef } from '../src/storage/lmdb/blocks.ts';
+import { bucketWidth, encodeBucket, seriesRef } from '../src/storage/lmdb/blocks.ts';
 import { openReplicaStore } from '../src/storage/lmdb/usage.ts';
 
 /** Speed of a node applying the log, and writing and loading snapshots. Rates are per thread, with each commit on disk. */
@@ -52,18 +52,18 @@ async function measure(node: BenchReplica, joining: BenchReplica, hours: number)
   const before = node.fileMiB;
   const snapshot = node.replica.snapshot();
   const more = bySeries(node, hours + 1);
-  const parts: Buffer[] = [];
-  for await (const part of snapshot.parts()) {
-    parts.push(part);
+  const chunks: Buffer[] = [];
+  for await (const chunk of snapshot.parts()) {
+    chunks.push(chunk);
     node.apply(more.splice(0, Math.ceil(more.length / 10)));
   }
   const after = node.fileMiB;
   const alone = performance.now();
   for await (const _ of node.replica.snapshot().parts());
   const written = performance.now();
-  await joining.replica.load(each(parts));
+  await joining.replica.load(each(chunks));
   const loaded = performance.now();
-  await joining.replica.load(each(parts));
+  await joining.replica.load(each(chunks));
   const reloaded = performance.now();
   return {
     cellsPerSecond: Math.round((10 * series * 1000) / live.ms),
@@ -71,7 +71,7 @@ async function measure(node: BenchReplica, joining: BenchReplica, hours: number)
     backlogSeconds: Math.round(backlog.ms) / 1000,
     longestCallMs: Math.round(Math.max(live.longestMs, backlog.longestMs)),
     fileMiB: [before, after],
-    snapshot: { compressedMiB: sizeOf(parts), parts: parts.length },
+    snapshot: { compressedMiB: sumMebibytes(chunks), parts: chunks.length },
     writeMiBPerSecond: Math.round((before * 1000) / (written - alone)),
     loadMiBPerSecond: Math.round((before * 1000) / (loaded - written)),
     reloadMiBPerSecond: Math.round((before * 1000) / (reloaded - loaded)),
@@ -95,11 +95,11 @@ export class BenchReplica {
     return mebi(statSync(this.#file).size);
   }
 
-  entry(part: Partial<Delta>): Entry {
+  entry(fields: Partial<Delta>): Entry {
     this.#position += 1;
     const position = this.#position;
     const head = { stream: 's', seq: position, since: 0, version: 1, through: 0 };
-    const body = encodeDelta({ ...emptyContent(), ...head, ...part });
+    const body = encodeDelta({ ...emptyContent(), ...head, ...fields });
     return { position, id: String(position), kind: 'delta', stream: 's', seq: position, body };
   }
 
@@ -155,7 +155,7 @@ export function cells(from: number, many: number, minutes: readonly number[]): P
     for (const minute of minutes)
       counts.push(
         ref,
-        bucketOf(bucketWidth.minute, minute),
+        encodeBucket(bucketWidth.minute, minute),
         (minute * (ordinal + 7)) % 90_001,
         minute % 89,
         ordinal % 53,
@@ -165,12 +165,12 @@ export function cells(from: number, many: number, minutes: readonly number[]): P
   return { counts, seen };
 }
 
-async function* each(parts: readonly Buffer[]): AsyncGenerator<Buffer> {
-  yield* parts;
+async function* each(chunks: readonly Buffer[]): AsyncGenerator<Buffer> {
+  yield* chunks;
 }
 
-function sizeOf(parts: readonly Buffer[]): number {
-  return mebi(parts.reduce((sum, part) => sum + part.length, 0));
+function sumMebibytes(chunks: readonly Buffer[]): number {
+  return mebi(chunks.reduce((sum, chunk) => sum + chunk.length, 0));
 }
 
 function mebi(bytes: number): number {

@@ -17,7 +17,7 @@ export const cluster: Benchmark = {
   usage:
     '[--json] [--rounds 3] [--seconds 5] [--series 10000] [--minutes 60] [--small] [--binary dist/flagmeter] [PART …]',
   async run(args) {
-    const named = args.filter((word) => Object.hasOwn(parts, word));
+    const named = args.filter((word) => Object.hasOwn(sections, word));
     const defaults = { rounds: 3, seconds: 5, series: 10_000, minutes: 60 };
     const small = { rounds: 1, seconds: 1, series: 200, minutes: 2 };
     const options = readOptions(
@@ -28,7 +28,7 @@ export const cluster: Benchmark = {
     const stage = await openStage(options.binary);
     try {
       const figures: Figure[] = [];
-      for (const [name, measure] of Object.entries(parts)) {
+      for (const [name, measure] of Object.entries(sections)) {
         if (named.length > 0 && !named.includes(name)) continue;
         note(`${name} …`);
         figures.push(...(await measure(stage, options)));
@@ -50,7 +50,7 @@ interface Options {
 }
 
 /** In order of execution. */
-const parts: Readonly<Record<string, (stage: Stage, options: Options) => Promise<Figure[]>>> = {
+const sections: Readonly<Record<string, (stage: Stage, options: Options) => Promise<Figure[]>>> = {
   acknowledgement,
   shipping: (stage, { series, seconds }) => shipping(stage, { series, seconds: 4 * seconds }),
   backlog,

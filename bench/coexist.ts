@@ -1,4 +1,4 @@
-import { type BenchPacket, ingestMix, packetsOf } from '../src/bench/load/packets.ts';
+import { type BenchPacket, createPackets, ingestMix } from '../src/bench/load/packets.ts';
 import type { HttpPlan, LoadReport } from '../src/bench/load/plan.ts';
 import { cleanUp, token } from '../test/support/binary.ts';
 import { type Benchmark, note, noteErrors, readOptions, show } from './benchmark.ts';
@@ -21,7 +21,7 @@ export const coexist: Benchmark = {
     try {
       const since = new Date();
       const service = await startService(options.binary, ['--token-rate', '0']);
-      const packets = packetsOf(ingestMix, service.key);
+      const packets = createPackets(ingestMix, service.key);
       const invalidations = await invalidateAll(service, options);
       const tokens = await mint(service, options.rounds * tokensOfRound(options));
       const warmup = await send(service, packets, options);
@@ -67,7 +67,7 @@ async function measureRound(
   const before = besideFirst ? undefined : await send(service, packets, options);
   const [beside, invalidations] = await Promise.all([
     send(service, packets, options),
-    invalidate(service, own, { ...timesOf(options), connections: 8, rate: options.beside }),
+    invalidate(service, own, { ...divideTime(options), connections: 8, rate: options.beside }),
   ]);
   const alone = before ?? (await send(service, packets, options));
   const rate = round(invalidations.rps);
@@ -79,15 +79,15 @@ async function measureRound(
 
 function send(service: Service, packets: readonly BenchPacket[], options: Options): Promise<LoadReport> {
   const { connections, rate } = options;
-  return sendPackets(service.http, packets, { ...timesOf(options), connections, rate });
+  return sendPackets(service.http, packets, { ...divideTime(options), connections, rate });
 }
 
-function timesOf({ seconds }: Options): { readonly seconds: number; readonly warmupSeconds: number } {
+function divideTime({ seconds }: Options): { readonly seconds: number; readonly warmupSeconds: number } {
   return { seconds, warmupSeconds: Math.min(1, seconds / 5) };
 }
 
 function tokensOfRound(options: Options): number {
-  const { seconds, warmupSeconds } = timesOf(options);
+  const { seconds, warmupSeconds } = divideTime(options);
   return Math.ceil(options.beside * (seconds + warmupSeconds)) + 1;
 }
 

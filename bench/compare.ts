@@ -21,7 +21,7 @@ export const compare: Benchmark = {
       {},
       ['against', 'only', 'out'],
     );
-    const binaries = [previousOf(options.against), executable('binary', options.binary)] as const;
+    const binaries = [requirePrevious(options.against), executable('binary', options.binary)] as const;
     const chosen = choose(options.only);
     if (options.out !== undefined) mkdirSync(options.out, { recursive: true });
     const rows = await measureGroups(chosen, binaries, options);
@@ -31,7 +31,7 @@ export const compare: Benchmark = {
   },
 };
 
-function previousOf(against: string | undefined): string {
+function requirePrevious(against: string | undefined): string {
   if (against === undefined) throw new TypeError("Option '--against' is missing: the previous executable");
   return executable('against', resolve(against));
 }

@@ -1,6 +1,6 @@
 import { LoadRun, newSlot, type Slot } from '../src/bench/load/load-run.ts';
 import type { GrpcPlan, LoadReport } from '../src/bench/load/plan.ts';
-import { mark } from '../src/bench/load/reports.ts';
+import { stampReport } from '../src/bench/load/reports.ts';
 import { combine } from '../src/bench/load/run-load.ts';
 import { systemClock } from '../src/runtime/clock.ts';
 import { Http2Connection } from './http2-connection.ts';
@@ -17,7 +17,7 @@ interface Caller extends Slot {
 class GrpcDriver {
   readonly #plan: GrpcPlan;
   readonly #message: Buffer;
-  readonly #answer: Buffer;
+  readonly #response: Buffer;
   readonly #load: LoadRun<Caller>;
   #number: number;
   #succeeded = 0;
@@ -26,7 +26,7 @@ class GrpcDriver {
   constructor(plan: GrpcPlan) {
     this.#plan = plan;
     this.#message = Buffer.from(plan.message, 'base64');
-    this.#answer = Buffer.from(plan.answer, 'base64');
+    this.#response = Buffer.from(plan.response, 'base64');
     this.#number = plan.firstNumber;
     this.#load = new LoadRun(plan, { index: 0, of: 1 }, systemClock, (caller) => this.#call(caller));
   }
@@ -66,7 +66,7 @@ class GrpcDriver {
     const opened = new Http2Connection(socket, `${host}:${port}`, path, (stream, message) => {
       const caller = busy.get(stream);
       busy.delete(stream);
-      if (caller !== undefined) this.#answered(caller, message);
+      if (caller !== undefined) this.#countResponse(caller, message);
     });
     connection = opened;
     for (let stream = 0; stream < streams; stream++) callers.push({ ...newSlot, connection: opened, instance, busy });
@@ -74,15 +74,15 @@ class GrpcDriver {
   }
 
   #call(caller: Caller): void {
-    mark(this.#message, this.#plan.marks, caller.instance, this.#number++);
+    stampReport(this.#message, this.#plan.positions, caller.instance, this.#number++);
     caller.busy.set(caller.connection.call(Buffer.from(this.#message)), caller);
   }
 
-  #answered(caller: Caller, message: Uint8Array | undefined): void {
-    const success = message !== undefined && this.#answer.equals(message);
+  #countResponse(caller: Caller, message: Uint8Array | undefined): void {
+    const success = message !== undefined && this.#response.equals(message);
     if (success) this.#succeeded++;
     else this.#failed++;
-    this.#load.answered(caller, success);
+    this.#load.countResponse(caller, success);
   }
 
   /** A lost connection is not reopened: its calls have failed. */

@@ -11,7 +11,7 @@ import {
 import { type Benchmark, note, readOptions, show } from './benchmark.ts';
 import { round } from './numbers.ts';
 import { cpuSeconds, ownMb } from './process-stats.ts';
-import { fillHistory, numbersOf, variants } from './report-store.ts';
+import { fillHistory, findNumbers, variants } from './report-store.ts';
 
 const hourMs = 3_600_000;
 
@@ -61,7 +61,7 @@ async function measure({ binary, flags, days }: Options): Promise<Record<string,
   const empty = await startBinary({ data, binary });
   const application = await createApplication(empty.http, await token(empty.http, credentials), { name: 'bench' });
   await stop(empty);
-  const numbers = await numbersOf(data, application);
+  const numbers = await findNumbers(data, application);
   const now = Date.now();
   const began = performance.now();
   const history = { environment: numbers.environments[0]!, application: numbers.application, flags, days };

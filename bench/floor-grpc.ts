@@ -1,11 +1,11 @@
 import { Server, ServerCredentials } from '@grpc/grpc-js';
-import { reportOf } from '../src/bench/load/reports.ts';
+import { encodeReport } from '../src/bench/load/reports.ts';
 
 /**
  * The floor for gRPC: a grpc-js handler that reads nothing and returns a constant.
  * Runs as a separate process: `bun bench/floor-grpc.ts` prints `floor ready http=HOST:PORT`.
  */
-const { answer: statResult } = reportOf('', new Date());
+const { response: statResult } = encodeReport('', new Date());
 const asItIs = (bytes: Buffer): Buffer => bytes;
 
 /** Without channelz, which counts each call for an unused service. */

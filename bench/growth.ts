@@ -14,7 +14,7 @@ export interface Growth {
 }
 
 const keptDays = 2;
-const flags = 70;
+const features = 70;
 
 /**
  * Fills stores through the service's own code.
@@ -22,13 +22,13 @@ const flags = 70;
  * @param days length of the longer history, more than 2
  */
 export async function measureGrowth(minuteHours: number, days: number): Promise<Growth> {
-  const sizeOf = async (history: number) => {
+  const measureSize = async (history: number) => {
     const data = join(freshDirectory(), 'data');
-    const environment = { environment: 2, application: 1, flags, days: history, hoursADay: 24, minuteHours };
+    const environment = { environment: 2, application: 1, flags: features, days: history, hoursADay: 24, minuteHours };
     await fillHistory(data, [environment], Date.now());
     return statSync(join(data, 'usage/data.mdb')).size / 1e6;
   };
-  const minutesMb = await sizeOf(keptDays);
-  const dayMb = ((await sizeOf(days)) - minutesMb) / (days - keptDays);
-  return { series: flags * variants.length, minutesMb: round(minutesMb, 1), dayMb: round(dayMb, 2) };
+  const minutesMb = await measureSize(keptDays);
+  const dayMb = ((await measureSize(days)) - minutesMb) / (days - keptDays);
+  return { series: features * variants.length, minutesMb: round(minutesMb, 1), dayMb: round(dayMb, 2) };
 }

@@ -1,5 +1,5 @@
 import type { GrpcPlan } from '../src/bench/load/plan.ts';
-import { type BenchReport, reportOf } from '../src/bench/load/reports.ts';
+import { type BenchReport, encodeReport } from '../src/bench/load/reports.ts';
 import { noteErrors } from './benchmark.ts';
 import { besideFloor, type Comparison, type RoundOptions } from './beside-floor.ts';
 import { loadGrpc } from './load-grpc.ts';
@@ -14,20 +14,20 @@ export const reports: Comparison<'streams'> = {
   floors: { floor: ['floor-grpc.ts'] },
   async begin(service, options) {
     const since = new Date();
-    const report = reportOf(service.key, since);
+    const report = encodeReport(service.key, since);
     let firstNumber = 0;
     let accepted = 0;
     return {
       async drive(floor, open) {
         const address = floor ?? service.grpc;
-        const run = await loadGrpc({ ...planOf(address, report, options), firstNumber, ...open });
+        const run = await loadGrpc({ ...createPlan(address, report, options), firstNumber, ...open });
         noteErrors(address, run.errors);
         firstNumber += run.sent;
         if (floor === undefined) accepted += run.requests;
         return run;
       },
       verify: () => verifyCounts(service, [{ body: '', counts: report.counts }], [accepted], since),
-      outcome: () => ({
+      summarize: () => ({
         remarks: [
           `${options.streams} streams each`,
           '20 features × 2 variants a report; every count verified in the usage report',
@@ -39,9 +39,9 @@ export const reports: Comparison<'streams'> = {
 
 export const grpc = besideFloor(reports);
 
-function planOf(
+function createPlan(
   address: string,
-  { message, marks, answer }: BenchReport,
+  { message, positions, response }: BenchReport,
   { connections, streams, seconds }: RoundOptions<'streams'>,
 ): Omit<GrpcPlan, 'firstNumber'> {
   const [host, port] = address.split(':') as [string, string];
@@ -53,8 +53,8 @@ function planOf(
     streams,
     path: '/Usage.Usage/SendStats',
     message: message.toString('base64'),
-    marks,
-    answer: answer.toString('base64'),
+    positions,
+    response: response.toString('base64'),
     warmupSeconds: Math.min(1, seconds / 5),
     seconds,
   };

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { packetsOf, requestText } from '../src/bench/load/packets.ts';
+import { createPackets, requestText } from '../src/bench/load/packets.ts';
 import { cleanUp } from '../test/support/binary.ts';
 import { type Benchmark, note, readOptions, show } from './benchmark.ts';
 import { round } from './numbers.ts';
@@ -17,7 +17,7 @@ export const hostileHttp: Benchmark = {
     const defaults = { connections: 1_000, settle: 3, after: 10 };
     const options = readOptions(args, defaults, { connections: 20, settle: 0.1, after: 0.1 });
     try {
-      const held: Held[] = [];
+      const held: HeldMeasurement[] = [];
       for (const [name, text] of shapes) {
         held.push(await hold(await startService(options.binary), name, text, options));
       }
@@ -45,7 +45,7 @@ export const hostileHttp: Benchmark = {
   },
 };
 
-interface Held {
+interface HeldMeasurement {
   readonly name: string;
   /** Resident MiB before, while the connections are held, at the peak, and some seconds after they were closed. */
   readonly before: number;
@@ -75,7 +75,7 @@ async function hold(
   name: string,
   text: string,
   { connections, settle, after }: { connections: number; settle: number; after: number },
-): Promise<Held> {
+): Promise<HeldMeasurement> {
   note(name);
   const [host, port] = service.http.split(':') as [string, string];
   const before = rssMb(service.pid);
@@ -103,7 +103,7 @@ async function openAndSend(host: string, port: number, bytes: Buffer): Promise<S
 }
 
 async function sendOne({ http, key }: Service): Promise<string> {
-  const text = requestText(packetsOf(thousandSeries, key)[0]!, http);
+  const text = requestText(createPackets(thousandSeries, key)[0]!, http);
   const [host, port] = http.split(':') as [string, string];
   const socket = connect({ host, port: Number(port) }).on('error', () => {});
   socket.write(text);

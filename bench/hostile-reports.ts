@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { ingestMix, packetsOf, requestText } from '../src/bench/load/packets.ts';
+import { createPackets, ingestMix, requestText } from '../src/bench/load/packets.ts';
 import { cleanUp, createApplication, createKey } from '../test/support/binary.ts';
 import { type Benchmark, note, readOptions, show } from './benchmark.ts';
 import { load } from './load.ts';
@@ -21,7 +21,7 @@ export const hostileReports: Benchmark = {
     const options = readOptions(args, defaults, { connections: 2, seconds: 0.5 });
     try {
       const shapes = [await measure('nothing', true, () => Buffer.alloc(0), { ...options, connections: 0 })];
-      for (const [name, make] of shapesOf(options.small)) {
+      for (const [name, make] of createShapes(options.small)) {
         for (const known of [true, false]) {
           note(`${name}, ${known ? 'with' : 'without'} a key`);
           shapes.push(await measure(name, known, make, options));
@@ -34,7 +34,7 @@ export const hostileReports: Benchmark = {
   },
 };
 
-interface Measured {
+interface HostileMeasurement {
   readonly name: string;
   readonly known: boolean;
   /** Latency of the other application's packets. */
@@ -52,7 +52,7 @@ type Options = Readonly<Record<'connections' | 'kilobytes' | 'seconds', number>>
 type MakeRequest = (key: string) => Buffer;
 
 /** Whole requests, by content of their bodies. */
-function shapesOf(small: boolean): ReadonlyMap<string, MakeRequest> {
+function createShapes(small: boolean): ReadonlyMap<string, MakeRequest> {
   const part = small ? 1 / 10 : 1;
   return new Map([
     ['2 000 000 empty entries', emptyEntries(2_000_000 * part)],
@@ -100,9 +100,9 @@ async function measure(
   known: boolean,
   make: MakeRequest,
   { connections, kilobytes, seconds, binary }: Options,
-): Promise<Measured> {
+): Promise<HostileMeasurement> {
   const hostile = await startService(binary, ['--rate', '10000']);
-  const neighbour = await neighbourOf(hostile);
+  const neighbour = await createNeighbour(hostile);
   const request = make(known ? hostile.key : 'x'.repeat(40));
   const [host, port] = hostile.http.split(':') as [string, string];
   const address = { host, port: Number(port) };
@@ -112,7 +112,7 @@ async function measure(
   const sending = Promise.all(
     Array.from({ length: connections }, () => sendPaced(address, request, kilobytes * 1000, ending.signal)),
   );
-  const requests = packetsOf(ingestMix, neighbour.key).map((packet) => requestText(packet, hostile.http));
+  const requests = createPackets(ingestMix, neighbour.key).map((packet) => requestText(packet, hostile.http));
   const report = await load({ ...address, ...quiet, requests, seconds, warmupSeconds: Math.min(1, seconds / 5) });
   const took = (performance.now() - began) / 1000;
   ending.abort();
@@ -132,7 +132,7 @@ async function measure(
   return measured;
 }
 
-async function neighbourOf(service: Service): Promise<Service> {
+async function createNeighbour(service: Service): Promise<Service> {
   const applicationId = await createApplication(service.http, service.accessToken, { name: 'quiet' });
   const { key } = await createKey(service.http, service.accessToken, applicationId, 'Frontend');
   return { ...service, applicationId, key };
@@ -145,7 +145,7 @@ async function sendPaced(
   bytesPerSecond: number,
   signal: AbortSignal,
 ): Promise<string[]> {
-  const answers: string[] = [];
+  const responses: string[] = [];
   const every = (request.length / bytesPerSecond) * 1000;
   while (!signal.aborted) {
     const began = performance.now();
@@ -154,10 +154,10 @@ async function sendPaced(
     socket.write(request);
     const [answer] = await Promise.race([over, aborted(signal)]);
     socket.destroy();
-    if (answer !== undefined) answers.push(statusIn(answer));
+    if (answer !== undefined) responses.push(statusIn(answer));
     await Promise.race([pause(Math.max(0, every - (performance.now() - began))), aborted(signal)]);
   }
-  return answers;
+  return responses;
 }
 
 function aborted(signal: AbortSignal): Promise<[undefined]> {
@@ -168,13 +168,13 @@ function aborted(signal: AbortSignal): Promise<[undefined]> {
 }
 
 /** The HTTP status, or the status in the trailers of gRPC-Web. */
-function statusIn(answer: Buffer | boolean): string {
-  if (typeof answer === 'boolean') return 'closed';
-  const text = answer.toString('latin1');
+function statusIn(response: Buffer | boolean): string {
+  if (typeof response === 'boolean') return 'closed';
+  const text = response.toString('latin1');
   return /grpc-status: \d+/.exec(text)?.[0] ?? text.split(' ')[1]!;
 }
 
-function print(json: boolean, shapes: readonly Measured[]): void {
+function print(json: boolean, shapes: readonly HostileMeasurement[]): void {
   const rows = shapes.map(({ name, known, p50Ms, p99Ms, cores, mainCores, ...rest }) => [
     name === 'nothing' ? name : `${name}, ${known ? 'with' : 'without'} a key`,
     `${p50Ms}`,

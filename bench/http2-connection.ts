@@ -10,7 +10,7 @@ const firstWindow = 65_535;
 const largestWindow = 0x7fffffff;
 
 /** The outcome of a call: the response message, or none if it failed. */
-export type OnAnswer = (stream: number, message: Uint8Array | undefined) => void;
+export type ResponseListener = (stream: number, message: Uint8Array | undefined) => void;
 
 /**
  * The client side of one HTTP/2 connection, reduced to what a load generator needs: it parses only frame boundaries and messages.
@@ -18,9 +18,9 @@ export type OnAnswer = (stream: number, message: Uint8Array | undefined) => void
  */
 export class Http2Connection {
   readonly #socket: { write(bytes: Uint8Array): number };
-  readonly #onAnswer: OnAnswer;
+  readonly #onResponse: ResponseListener;
   readonly #head: Buffer;
-  readonly #answers = new Map<number, Uint8Array>();
+  readonly #responses = new Map<number, Uint8Array>();
   #nextStream = 1;
   #window = firstWindow;
   /** Calls that wait for flow control. */
@@ -28,9 +28,14 @@ export class Http2Connection {
   #unsent: Uint8Array[] = [];
   #unread: Buffer = Buffer.alloc(0);
 
-  constructor(socket: { write(bytes: Uint8Array): number }, authority: string, path: string, onAnswer: OnAnswer) {
+  constructor(
+    socket: { write(bytes: Uint8Array): number },
+    authority: string,
+    path: string,
+    onResponse: ResponseListener,
+  ) {
     this.#socket = socket;
-    this.#onAnswer = onAnswer;
+    this.#onResponse = onResponse;
     this.#head = requestHeaders(authority, path);
     const settings = Buffer.concat([setting(1, 0), setting(4, largestWindow)]);
     const more = Buffer.alloc(4);
@@ -72,7 +77,7 @@ export class Http2Connection {
   #take(type: number, flags: number, stream: number, content: Buffer): void {
     switch (type) {
       case frames.data:
-        this.#answers.set(stream, Uint8Array.from(content.subarray(5)));
+        this.#responses.set(stream, Uint8Array.from(content.subarray(5)));
         break;
       case frames.reset:
         this.#end(stream, undefined);
@@ -89,12 +94,12 @@ export class Http2Connection {
         if (stream === 0) this.#widen(content.readUInt32BE(0));
         return;
     }
-    if ((flags & endStream) !== 0 && stream !== 0) this.#end(stream, this.#answers.get(stream));
+    if ((flags & endStream) !== 0 && stream !== 0) this.#end(stream, this.#responses.get(stream));
   }
 
   #end(stream: number, message: Uint8Array | undefined): void {
-    this.#answers.delete(stream);
-    this.#onAnswer(stream, message);
+    this.#responses.delete(stream);
+    this.#onResponse(stream, message);
   }
 
   #widen(by: number): void {

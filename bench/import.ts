@@ -79,19 +79,20 @@ async function measure({ binary, flags, days }: Options): Promise<Record<string,
 }
 
 /** Writes a row for each variant in each hour, earliest first, as an export does. @returns the number of rows */
-async function writeHistory(path: string, flags: number, days: number): Promise<number> {
+async function writeHistory(path: string, features: number, days: number): Promise<number> {
   const file = createWriteStream(path, { highWaterMark: 2 ** 20 });
   file.write('time,environment,feature,variant,checks,used,viewed\r\n');
   const end = Math.floor(Date.now() / hourMs) * hourMs;
   for (let hour = days * 24; hour > 0; hour -= 1) {
     const time = new Date(end - hour * hourMs).toISOString();
     let text = '';
-    for (let flag = 0; flag < flags; flag += 1)
-      for (const variant of variants) text += `${time},Production,feature-${flag},${variant},${flag + hour},1,0\r\n`;
+    for (let feature = 0; feature < features; feature += 1)
+      for (const variant of variants)
+        text += `${time},Production,feature-${feature},${variant},${feature + hour},1,0\r\n`;
     if (!file.write(text)) await once(file, 'drain');
   }
   await finished(file.end());
-  return flags * variants.length * days * 24;
+  return features * variants.length * days * 24;
 }
 
 /** Sends packets, and watches memory, until the import ends. */

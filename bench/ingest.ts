@@ -1,8 +1,8 @@
-import { packetsOf } from '../src/bench/load/packets.ts';
+import { createPackets } from '../src/bench/load/packets.ts';
 import type { Benchmark } from './benchmark.ts';
 import { besideFloor, type Comparison } from './beside-floor.ts';
 import { addTo, round } from './numbers.ts';
-import { mixOf, seriesOf } from './packets.ts';
+import { countSeries, createMix } from './packets.ts';
 import { rssMb } from './process-stats.ts';
 import { commitsIn, middle } from './rounds.ts';
 import { sendPackets, verifyCounts } from './service.ts';
@@ -18,8 +18,8 @@ export const packets: Comparison<'series'> = {
   quantiles: ['p50', 'p90', 'p99', 'p999'],
   async begin(service, { connections, seconds, series }) {
     const since = new Date();
-    const mix = mixOf(series);
-    const packets = packetsOf(mix, service.key);
+    const mix = createMix(series);
+    const packets = createPackets(mix, service.key);
     const accepted: number[] = [];
     const plan = { connections, seconds, warmupSeconds: Math.min(1, seconds / 5) };
     return {
@@ -29,14 +29,14 @@ export const packets: Comparison<'series'> = {
         return report;
       },
       verify: () => verifyCounts(service, packets, accepted, since),
-      outcome(measured) {
+      summarize(measured) {
         const commits = commitsIn(measured);
         const memory = round(rssMb(service.pid), 1);
         return {
           figures: { rssMb: memory, cpuUsPerPacket: round(middle(measured.service, 'cpuUs'), 2), commits },
           remarks: [
             `${memory} MiB resident`,
-            `${seriesOf(mix)} series`,
+            `${countSeries(mix)} series`,
             `${commits ?? 'unknown'} commits; every count verified in the usage report`,
           ],
         };

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Reader } from '../src/accounts/store/account-store.ts';
 import { EmbeddedAccountStore } from '../src/accounts/store/embedded.ts';
-import { addToList, type Invalidated, isOnList, newTokenIdentity } from '../src/auth/oauth/tokens.ts';
+import { addToList, isOnList, newTokenIdentity, type TokenReference } from '../src/auth/oauth/tokens.ts';
 import { sweepRound } from '../src/auth/sweep.ts';
 import { type Clock, systemClock } from '../src/runtime/clock.ts';
 import { type AccountTables, openAccountTables } from '../src/storage/lmdb/accounts.ts';
@@ -74,11 +74,11 @@ async function residentAfter(
 async function fill(data: string, tokens: number) {
   const accounts = openAccountTables(data);
   const accountStore = new EmbeddedAccountStore(accounts, health);
-  const listed: Invalidated[] = [];
+  const listed: TokenReference[] = [];
   for (let put = 0; put < tokens; put += perTransaction) {
     const some = Array.from({ length: Math.min(perTransaction, tokens - put) }, newToken);
-    await accountStore.change((draft) => {
-      for (const one of some) addToList(draft, one);
+    await accountStore.change((tx) => {
+      for (const one of some) addToList(tx, one);
     });
     listed.push(...some.slice(0, 1 + (perTransaction * 10_000) / tokens));
   }
@@ -93,14 +93,14 @@ async function fill(data: string, tokens: number) {
 }
 
 /** A token issued at some time within the last hour. */
-function newToken(): Invalidated {
+function newToken(): TokenReference {
   const ago = randomBytes(2).readUInt16BE() % 3600;
   const clock = { now: () => systemClock.now() - ago * 1000 };
   return newTokenIdentity({ clock: clock as Clock, randomBytes });
 }
 
 /** Nanoseconds per lookup. @throws {Error} if one is wrong */
-function timeLookups(list: Reader, tokens: readonly Invalidated[], expected: boolean): number {
+function timeLookups(list: Reader, tokens: readonly TokenReference[], expected: boolean): number {
   let right = 0;
   const start = performance.now();
   for (let n = 0; n < lookups; n += 1) if (isOnList(list, tokens[n % tokens.length]!) === expected) right += 1;

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { packetsOf } from '../src/bench/load/packets.ts';
+import { createPackets } from '../src/bench/load/packets.ts';
 import { cleanUp, stop } from '../test/support/binary.ts';
 import { type Benchmark, readOptions, show } from './benchmark.ts';
 import { round } from './numbers.ts';
-import { seriesOf, thousandSeries } from './packets.ts';
+import { countSeries, thousandSeries } from './packets.ts';
 import { peakRssMb, rssMb } from './process-stats.ts';
 import { sendPackets, startService, verifyCounts } from './service.ts';
 
@@ -19,9 +19,9 @@ export const memory: Benchmark = {
       const [idleRssMb, rssMb, peakRssMb] = [resident.idle, resident.after, resident.peak].map((mebibytes) =>
         round(mebibytes, 1),
       );
-      show(options.json, { packets, series: seriesOf(thousandSeries), idleRssMb, rssMb, peakRssMb }, [
+      show(options.json, { packets, series: countSeries(thousandSeries), idleRssMb, rssMb, peakRssMb }, [
         ['packets accepted', `${packets}`],
-        ['series', `${seriesOf(thousandSeries)}`],
+        ['series', `${countSeries(thousandSeries)}`],
         ['resident before', `${idleRssMb} MiB`],
         ['resident after', `${rssMb} MiB`],
         ['peak resident memory', `${peakRssMb} MiB`],
@@ -53,7 +53,7 @@ export async function measureMemory(
   const service = await startService(binary);
   await pause(settleMs);
   const idle = rssMb(service.pid);
-  const packets = packetsOf(thousandSeries, service.key);
+  const packets = createPackets(thousandSeries, service.key);
   const sent = await sendPackets(service.http, packets, {
     ...{ connections, limit },
     ...{ warmupSeconds: 0, seconds: 3_600 },

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Bench } from 'tinybench';
-import { ingestMix, packetsOf } from '../src/bench/load/packets.ts';
+import { createPackets, ingestMix } from '../src/bench/load/packets.ts';
 import { decodeText, parseJson } from '../src/http/body.ts';
 import { TokenBucket } from '../src/ingest/admission/rate-limits.ts';
 import { addPacket } from '../src/ingest/formats/telemetry/add-packet.ts';
@@ -16,7 +16,7 @@ import { countsCodec, measurementCodec } from '../src/storage/lmdb/blocks.ts';
 import { openUsageTables } from '../src/storage/lmdb/usage.ts';
 import { type Benchmark, readOptions, show } from './benchmark.ts';
 import { round } from './numbers.ts';
-import { mixOf } from './packets.ts';
+import { createMix } from './packets.ts';
 
 /** Packets per measured iteration: a single one is too short for a clock. */
 const packetsPerIteration = ingestMix.features;
@@ -42,7 +42,7 @@ export const micro: Benchmark = {
 
 /** Each step does its part of the packet path for all packets. */
 function steps(): Record<'parse' | 'resolve' | 'bucket' | 'batch' | 'merge', () => void> {
-  const bodies = packetsOf(ingestMix, 'a-frontend-key').map((packet) => Buffer.from(packet.body));
+  const bodies = createPackets(ingestMix, 'a-frontend-key').map((packet) => Buffer.from(packet.body));
   const packets = bodies.map((body) => checkPacket(parseJson(decodeText(body))));
   const limits = { features: ingestMix.features, variants: 64, metrics: ingestMix.metrics };
   const series = new EnvironmentSeries(1, limits, []);
@@ -81,8 +81,8 @@ function writing(series: number): { name: string; step: () => void; close: () =>
   const directory = mkdtempSync(join(tmpdir(), 'flagmeter-micro-'));
   const store = openUsageTables(directory);
   const { write } = createAggregator(store);
-  const mix = mixOf(series);
-  const packets = packetsOf(mix, 'a-frontend-key').map(({ body }) => checkPacket(JSON.parse(body)));
+  const mix = createMix(series);
+  const packets = createPackets(mix, 'a-frontend-key').map(({ body }) => checkPacket(JSON.parse(body)));
   const dictionary = new EnvironmentSeries(1, { ...mix, variants: 64 }, []);
   const arrays = new RecordArrays();
   const writePackets = (chosen: readonly Packet[]) => {

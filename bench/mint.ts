@@ -22,7 +22,7 @@ export const identities: Comparison<never> = {
         return sendRequests(http, requests, { ...plan, ...open, status: floor === undefined ? 200 : 202 });
       },
       verify: () => verifyMint(service, key),
-      outcome: () => ({ remarks: [`${users} users`] }),
+      summarize: () => ({ remarks: [`${users} users`] }),
     };
   },
 };
@@ -50,12 +50,12 @@ function requestText(http: string, key: string, user: number): string {
 /** Checks that minted ids attribute packets. @throws {Error} if a packet with a fresh id is not attributed */
 async function verifyMint(service: Service, backendKey: string): Promise<void> {
   const post = async (path: string, headers: Record<string, string>, body: object) => {
-    const answer = await fetch(`http://${service.http}/api/frontend/${path}`, {
+    const response = await fetch(`http://${service.http}/api/frontend/${path}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...headers },
       body: JSON.stringify(body),
     });
-    return answer.status === 200 ? ((await answer.json()) as { instanceId: string }) : undefined;
+    return response.status === 200 ? ((await response.json()) as { instanceId: string }) : undefined;
   };
   const identity = 'user-1@example.com';
   const minted = await post('identities', { authorization: backendKey }, { identity });

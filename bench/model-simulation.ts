@@ -28,7 +28,7 @@ export interface Machine {
   readonly connections: number;
 }
 
-export interface Simulated {
+export interface SimulationResult {
   readonly packetsPerSecond: number;
   /** Share of the cores that is used. */
   readonly used: number;
@@ -128,8 +128,8 @@ class Simulation {
   /** Advances to the end of the work, or of the time, that ends first. */
   #step(): void {
     const speed = Math.min(1, this.#cores / this.#running.size);
-    const first = firstOf(this.#running, ({ us }) => us);
-    const timed = firstOf(this.#timed, ({ at }) => at);
+    const first = findFirst(this.#running, ({ us }) => us);
+    const timed = findFirst(this.#timed, ({ at }) => at);
     const workEnd = first === undefined ? Number.POSITIVE_INFINITY : this.now + first.us / speed;
     const next = Math.min(workEnd, timed?.at ?? Number.POSITIVE_INFINITY);
     for (const work of this.#running) work.us -= (next - this.now) * speed;
@@ -145,7 +145,7 @@ class Simulation {
   }
 }
 
-function firstOf<T>(items: Iterable<T>, order: (item: T) => number): T | undefined {
+function findFirst<T>(items: Iterable<T>, order: (item: T) => number): T | undefined {
   let first: T | undefined;
   for (const item of items) if (first === undefined || order(item) < order(first)) first = item;
   return first;
@@ -160,7 +160,7 @@ interface Stream {
 }
 
 /** Simulates senders that send the next packet when the last one is on disk. */
-export function simulate(costs: Costs, machine: Machine): Simulated {
+export function simulate(costs: Costs, machine: Machine): SimulationResult {
   const simulation = new Simulation(machine.cores);
   const generator = new Resource(simulation, 'generator', costs.generator > 0);
   const store = new Resource(simulation, 'store', false);
@@ -178,10 +178,10 @@ export function simulate(costs: Costs, machine: Machine): Simulated {
     let ready = Math.max(1, Math.round(machine.connections / acceptors.length));
     let application = 0;
     const streams = lanes.map((lane) => {
-      const stream: Stream = { open: 0, committing: 0, settled: (packets) => answered(packets) };
+      const stream: Stream = { open: 0, committing: 0, settled: (packets) => countResponses(packets) };
       return { stream, commit: () => lane(stream) };
     });
-    const answered = (packets: number) => {
+    const countResponses = (packets: number) => {
       if (simulation.isMeasuring) counted += packets;
       const again = () => {
         ready += packets;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { type Benchmark, readOptions, show } from './benchmark.ts';
-import { type Costs, type Machine, type Simulated, simulate } from './model-simulation.ts';
+import { type Costs, type Machine, type SimulationResult, simulate } from './model-simulation.ts';
 import { round } from './numbers.ts';
 
 /** Costs on the machine of docs/performance.md. */
@@ -19,7 +19,7 @@ const lanes = [
 /** From this share of all cores, they are the limit. */
 const full = 0.93;
 
-interface Row extends Simulated, Machine {}
+interface Row extends SimulationResult, Machine {}
 
 /** Calculates larger machines from the cost of each step. */
 export const model: Benchmark = {
@@ -41,7 +41,7 @@ export const model: Benchmark = {
       ['applications', 'workers', 'cores', 'threads', 'packets/s', 'cores used', 'limit'],
       ...rows.map((row) => [
         ...[row.applications, row.workers, row.cores, row.threads].map(String),
-        ...[String(Math.round(row.packetsPerSecond / 1000) * 1000), `${round(row.used * 100)} %`, limitOf(row)],
+        ...[String(Math.round(row.packetsPerSecond / 1000) * 1000), `${round(row.used * 100)} %`, describeLimit(row)],
       ]),
       [
         `two cores shared with the generator, no front-end thread: ${Math.round(shared.packetsPerSecond / 1000) * 1000} packets/s`,
@@ -65,7 +65,7 @@ function best(costs: Costs, machine: Omit<Machine, 'threads'>): Row {
   return rows.find(({ packetsPerSecond }) => packetsPerSecond >= 0.99 * most)!;
 }
 
-function limitOf({ limit, used }: Row): string {
+function describeLimit({ limit, used }: Row): string {
   return used >= full ? 'cores' : limit;
 }
 

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type BenchPacket, ingestMix, packetsOf, requestText } from '../src/bench/load/packets.ts';
+import { type BenchPacket, createPackets, ingestMix, requestText } from '../src/bench/load/packets.ts';
 import type { LoadReport } from '../src/bench/load/plan.ts';
 import { cleanUp, createApplication, createKey } from '../test/support/binary.ts';
 import { type Benchmark, note, readOptions, show } from './benchmark.ts';
 import { load } from './load.ts';
 import { round } from './numbers.ts';
-import { largePacketsOf } from './packets.ts';
+import { createLargePackets } from './packets.ts';
 import { peakRssMb, rssMb } from './process-stats.ts';
 import { type Service, startService, verifyCounts } from './service.ts';
 
@@ -25,9 +25,9 @@ export const noisyNeighbour: Benchmark = {
     try {
       const since = new Date();
       const noisy = await startService(options.binary);
-      const quiet = await neighbourOf(noisy);
-      const large = largePacketsOf(options.kilobytes * 1000, noisy.key);
-      const small = packetsOf(ingestMix, quiet.key);
+      const quiet = await createNeighbour(noisy);
+      const large = createLargePackets(options.kilobytes * 1000, noisy.key);
+      const small = createPackets(ingestMix, quiet.key);
       const measured = await measure(noisy, large, small, options);
       await verifyCounts(noisy, large, measured.noisy.accepted, since);
       print(options.json, measured);
@@ -37,14 +37,14 @@ export const noisyNeighbour: Benchmark = {
   },
 };
 
-async function neighbourOf(service: Service): Promise<Service> {
+async function createNeighbour(service: Service): Promise<Service> {
   const { http, accessToken } = service;
   const applicationId = await createApplication(http, accessToken, { name: 'quiet' });
   const { key } = await createKey(http, accessToken, applicationId, 'Frontend');
   return { ...service, applicationId, key };
 }
 
-interface Measured {
+interface NeighbourMeasurement {
   readonly alone: LoadReport;
   readonly beside: LoadReport;
   readonly noisy: LoadReport;
@@ -60,7 +60,7 @@ async function measure(
   large: readonly BenchPacket[],
   small: readonly BenchPacket[],
   { rate, connections, seconds, rest }: Options,
-): Promise<Measured> {
+): Promise<NeighbourMeasurement> {
   const drive = (packets: readonly BenchPacket[], plan: { rate: number; connections: number }) => {
     const [host, port] = http.split(':') as [string, string];
     const requests = packets.map((packet) => requestText(packet, http));
@@ -78,7 +78,7 @@ async function measure(
   return { alone, beside, noisy, idleRssMb, peakRssMb: peakRssMb(pid), restedRssMb: rssMb(pid) };
 }
 
-function print(json: boolean, { alone, beside, noisy, ...memory }: Measured): void {
+function print(json: boolean, { alone, beside, noisy, ...memory }: NeighbourMeasurement): void {
   const result = {
     noisyRps: round(noisy.rps),
     aloneP50Ms: round(alone.p50, 2),

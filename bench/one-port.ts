@@ -1,4 +1,4 @@
-import { packetsOf } from '../src/bench/load/packets.ts';
+import { createPackets } from '../src/bench/load/packets.ts';
 import { cleanUp } from '../test/support/binary.ts';
 import { type Benchmark, readOptions, show } from './benchmark.ts';
 import { addTo, median, round } from './numbers.ts';
@@ -56,7 +56,7 @@ export async function startListeners(
 ): Promise<Listeners> {
   const since = new Date();
   const service = await startService(binary, ['--max-features', '10000']);
-  const packets = packetsOf(thousandSeries, service.key);
+  const packets = createPackets(thousandSeries, service.key);
   const plan = { connections, seconds, warmupSeconds: Math.min(1, seconds / 5) };
   const accepted: number[] = [];
   const target = (listener: string, address: string): Target => ({

@@ -7,16 +7,16 @@ import { middle } from './rounds.ts';
 import { sendRequests, verifyCounts } from './service.ts';
 
 /** Flags in a request, each with two variants. */
-const flags = 50;
+const features = 50;
 
 /** The generator replaces it by the time of sending, so that no request repeats another. */
 const time = '2026-01-31T11:59:00.000000Z';
 
 /** An export request of log records, as OpenFeature's EventHook sends them. */
-function requestOf(records: number, since: Date) {
+function createRequest(records: number, since: Date) {
   const counts = new Map<string, [number, number, number]>();
   const events = Array.from({ length: records }, (_, at) => {
-    const [feature, variant] = [`feature-${at % flags}`, at % (2 * flags) < flags ? 'on' : 'off'];
+    const [feature, variant] = [`feature-${at % features}`, at % (2 * features) < features ? 'on' : 'off'];
     const series = `${feature}/${variant}`;
     counts.set(series, [(counts.get(series)?.[0] ?? 0) + 1, 0, 0]);
     return evaluation(
@@ -47,7 +47,7 @@ export const otlp = besideFloor({
   floors: { floor: ['floor.ts', 'read'] },
   async begin(service, { connections, seconds, records }) {
     const since = new Date();
-    const { body, counts } = requestOf(records, since);
+    const { body, counts } = createRequest(records, since);
     const head = (http: string) =>
       [
         'POST /v1/logs HTTP/1.1',
@@ -71,7 +71,7 @@ export const otlp = besideFloor({
         const packet: BenchPacket = { body: '', counts };
         return verifyCounts(service, [packet], [accepted], since);
       },
-      outcome(measured) {
+      summarize(measured) {
         const recordsPerSecond = round(middle(measured.service, 'rps') * records);
         const memory = round(rssMb(service.pid), 1);
         return {

@@ -1,11 +1,11 @@
-import { ingestMix, packetsOf, requestText } from '../src/bench/load/packets.ts';
+import { createPackets, ingestMix, requestText } from '../src/bench/load/packets.ts';
 import type { HttpPlan, LoadReport } from '../src/bench/load/plan.ts';
 import { cleanUp } from '../test/support/binary.ts';
 import { type Benchmark, note, readOptions, show } from './benchmark.ts';
 import { load } from './load.ts';
 import { round } from './numbers.ts';
 import { cpuSeconds } from './process-stats.ts';
-import { commitsOf, type Service, startService, verifyCounts } from './service.ts';
+import { readCommits, type Service, startService, verifyCounts } from './service.ts';
 
 /** Offered load, relative to the peak throughput. */
 const factors = [1, 2, 5];
@@ -23,11 +23,11 @@ export const overload: Benchmark = {
     try {
       const since = new Date();
       const { high, low } = options;
-      const marks = { 'queue-high-packets': high, 'queue-low-packets': low, 'batch-packets': high };
-      const flags = Object.entries(marks).flatMap(([name, value]) => [`--${name}`, String(value)]);
-      const service = await startService(options.binary, flags);
+      const watermarks = { 'queue-high-packets': high, 'queue-low-packets': low, 'batch-packets': high };
+      const watermarkArgs = Object.entries(watermarks).flatMap(([name, value]) => [`--${name}`, String(value)]);
+      const service = await startService(options.binary, watermarkArgs);
       const measured = await measure(service, options);
-      await verifyCounts(service, packetsOf(ingestMix, service.key), measured.accepted, since);
+      await verifyCounts(service, createPackets(ingestMix, service.key), measured.accepted, since);
       print(options.json, measured);
     } finally {
       cleanUp();
@@ -46,7 +46,7 @@ interface Run {
   readonly cpuUs: number;
 }
 
-interface Measured {
+interface OverloadMeasurement {
   /** Accepted per second with a number of connections that is never refused. */
   readonly capacity: number;
   readonly runs: readonly Run[];
@@ -55,9 +55,9 @@ interface Measured {
 
 type Options = Readonly<Record<'connections' | 'seconds' | 'high', number>>;
 
-async function measure(service: Service, { connections, seconds, high }: Options): Promise<Measured> {
+async function measure(service: Service, { connections, seconds, high }: Options): Promise<OverloadMeasurement> {
   const [host, port] = service.http.split(':') as [string, string];
-  const requests = packetsOf(ingestMix, service.key).map((packet) => requestText(packet, service.http));
+  const requests = createPackets(ingestMix, service.key).map((packet) => requestText(packet, service.http));
   const reports: LoadReport[] = [];
   const send = async (plan: Omit<HttpPlan, 'host' | 'port' | 'requests' | 'seconds'>) => {
     const report = await load({ host, port: Number(port), requests, seconds, ...plan });
@@ -69,26 +69,26 @@ async function measure(service: Service, { connections, seconds, high }: Options
   const { rps: capacity } = await send(calm);
   const runs: Run[] = [];
   for (const factor of factors) {
-    const before = { commits: (await commitsOf(service.http)) ?? 0, cpu: cpuSeconds(service.pid) };
+    const before = { commits: (await readCommits(service.http)) ?? 0, cpu: cpuSeconds(service.pid) };
     const rate = factor * capacity;
     const report = await send({ connections, rate, overload: true, warmupSeconds: 0 });
-    const commits = ((await commitsOf(service.http)) ?? 0) - before.commits;
-    runs.push(runOf(report, commits, cpuSeconds(service.pid) - before.cpu));
+    const commits = ((await readCommits(service.http)) ?? 0) - before.commits;
+    runs.push(summarizeRun(report, commits, cpuSeconds(service.pid) - before.cpu));
     note(`${factor} × ${round(capacity)}/s offered: ${round(runs.at(-1)!.taken)}/s taken`);
   }
   return { capacity, runs, accepted: requests.map((_, at) => sum(reports.map((each) => each.accepted[at]!))) };
 }
 
-function runOf({ requests, errors, seconds, p99 }: LoadReport, commits: number, cpu: number): Run {
+function summarizeRun({ requests, errors, seconds, p99 }: LoadReport, commits: number, cpu: number): Run {
   const refused = errors['503'] ?? 0;
-  const answers = requests + refused;
+  const responses = requests + refused;
   return {
-    offered: round(answers / seconds),
+    offered: round(responses / seconds),
     taken: round(requests / seconds),
     refused: round(refused / seconds),
     commits: round(commits / seconds),
     p99Ms: round(p99, 1),
-    cpuUs: round((cpu * 1e6) / answers, 1),
+    cpuUs: round((cpu * 1e6) / responses, 1),
   };
 }
 
@@ -103,7 +103,7 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
-function print(json: boolean, { capacity, runs }: Measured): void {
+function print(json: boolean, { capacity, runs }: OverloadMeasurement): void {
   const peak = Math.max(capacity, ...runs.map(({ taken }) => taken));
   const kept = round(runs.at(-1)!.taken / peak, 3);
   const result = { capacity: round(capacity), peak: round(peak), kept, runs };

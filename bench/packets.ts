@@ -1,7 +1,7 @@
 import type { BenchPacket, PacketMix } from '../src/bench/load/packets.ts';
 
 /** 3 features × 2 variants + 2 metrics a packet, over a number of series: every twentieth is a metric, 2 to 20 of them. */
-export function mixOf(series: number): PacketMix {
+export function createMix(series: number): PacketMix {
   const metrics = Math.min(20, Math.max(2, Math.floor(series / 20)));
   const features = Math.max(3, Math.floor((series - metrics) / 2));
   return { features, variants: 2, metrics, featuresPerPacket: 3, metricsPerPacket: 2 };
@@ -16,7 +16,7 @@ export const thousandSeries: PacketMix = {
   metricsPerPacket: 2,
 };
 
-export function seriesOf(mix: PacketMix): number {
+export function countSeries(mix: PacketMix): number {
   return mix.features * mix.variants + mix.metrics;
 }
 
@@ -24,7 +24,7 @@ export function seriesOf(mix: PacketMix): number {
 const variantsOfLarge = 30;
 
 /** A few packets of about a given size with as many counts as fit: 60 kB hold some 6 000. */
-export function largePacketsOf(bytes: number, key: string): BenchPacket[] {
+export function createLargePackets(bytes: number, key: string): BenchPacket[] {
   return Array.from({ length: 4 }, (_, index) => {
     const counts = new Map<string, [number, number, number]>();
     const f: Record<string, Record<string, number[]>> = {};

@@ -14,7 +14,7 @@ import { type Benchmark, readOptions, show } from './benchmark.ts';
 import { load } from './load.ts';
 import { round } from './numbers.ts';
 import { ownMb, rssMb } from './process-stats.ts';
-import { fillHistory, flagsWithUsers, numbersOf } from './report-store.ts';
+import { fillHistory, findNumbers, flagsWithUsers } from './report-store.ts';
 
 const hourMs = 3_600_000;
 
@@ -22,7 +22,7 @@ const hourMs = 3_600_000;
 const everyMs = 2000;
 
 const sampleMs = 100;
-const flagsPerPacket = 20;
+const featuresPerPacket = 20;
 
 /** The ranges that the pages show, with their steps. */
 const ranges = [
@@ -73,7 +73,7 @@ async function makeStore({ binary, flags, days, hours }: Options): Promise<Store
   const application = await createApplication(service.http, access, { name: 'bench' });
   const { key } = await createKey(service.http, access, application, 'Mobile');
   await stop(service);
-  const { environments, ...numbers } = await numbersOf(data, application);
+  const { environments, ...numbers } = await findNumbers(data, application);
   const use = { flags, days, hoursADay: 24, minuteHours: hours };
   await fillHistory(data, [{ ...numbers, ...use, environment: environments[0]! }], Date.now());
   return { data, credentials, application, key };
@@ -83,33 +83,33 @@ async function measure(options: Options): Promise<void> {
   const { data, credentials, application, key } = await makeStore(options);
   const args = ['--api-rate', '0', '--rate', '0', '--max-features', '5000'];
   const service = await startBinary({ data, binary: options.binary, args });
-  const idle = memoryOf(service.pid);
+  const idle = readMemory(service.pid);
   const most = { ...idle };
   const sampling = setInterval(() => {
-    const { rssMb, ownMb } = memoryOf(service.pid);
+    const { rssMb, ownMb } = readMemory(service.pid);
     most.rssMb = Math.max(most.rssMb, rssMb);
     most.ownMb = Math.max(most.ownMb, ownMb);
   }, sampleMs);
   const ending = new AbortController();
-  const answers: Answers = { count: 0, slowestMs: 0, statuses: {} };
+  const responses: ResponseCounts = { count: 0, slowestMs: 0, statuses: {} };
   const base = `http://${service.http}/api/v2/applications/${application}`;
   const authorization = `Bearer ${await token(service.http, credentials)}`;
   const open = Array.from({ length: options.pages }, (_, page) =>
-    openPage({ base, authorization, page, answers, ending: ending.signal }, options),
+    openPage({ base, authorization, page, responses, ending: ending.signal }, options),
   );
   const [host, port] = service.http.split(':') as [string, string];
   await load({
-    ...{ host, port: Number(port), requests: requestsOf(options.flags, key, service.http), connections: 4 },
+    ...{ host, port: Number(port), requests: createRequests(options.flags, key, service.http), connections: 4 },
     ...{ rate: options.rate, seconds: options.seconds, warmupSeconds: 0 },
   });
   ending.abort();
   await Promise.all(open);
   clearInterval(sampling);
-  const end = memoryOf(service.pid);
+  const end = readMemory(service.pid);
   await stop(service);
-  const { count, slowestMs, statuses } = answers;
+  const { count, slowestMs, statuses } = responses;
   const by = Object.entries(statuses).map(([status, times]) => `${times} × ${status}`);
-  show(options.json, { idle, most, end, ...answers, slowestMs: round(slowestMs) }, [
+  show(options.json, { idle, most, end, ...responses, slowestMs: round(slowestMs) }, [
     ['MiB', 'resident', 'without file pages'],
     ['before', `${idle.rssMb}`, `${idle.ownMb}`],
     ['most', `${most.rssMb}`, `${most.ownMb}`],
@@ -120,16 +120,16 @@ async function measure(options: Options): Promise<void> {
 }
 
 /** Packets that together name every flag. */
-function requestsOf(flags: number, key: string, host: string): string[] {
-  const packets = Array.from({ length: Math.ceil(flags / flagsPerPacket) }, (_, packet) => {
-    const names = Array.from({ length: flagsPerPacket }, (_, at) => `flag-${packet * flagsPerPacket + at}`);
+function createRequests(flags: number, key: string, host: string): string[] {
+  const packets = Array.from({ length: Math.ceil(flags / featuresPerPacket) }, (_, packet) => {
+    const names = Array.from({ length: featuresPerPacket }, (_, at) => `flag-${packet * featuresPerPacket + at}`);
     const f = Object.fromEntries(names.map((name) => [name, { on: [1, 1], off: [1] }]));
     return { body: JSON.stringify({ k: key, e: 'Production', f }), counts: new Map() };
   });
   return packets.map((packet) => requestText(packet, host));
 }
 
-interface Answers {
+interface ResponseCounts {
   count: number;
   slowestMs: number;
   readonly statuses: Record<number, number>;
@@ -140,13 +140,13 @@ interface OpenPage {
   readonly base: string;
   readonly authorization: string;
   readonly page: number;
-  readonly answers: Answers;
+  readonly responses: ResponseCounts;
   readonly ending: AbortSignal;
 }
 
 /** A page that polls for changes. */
 async function openPage(
-  { base, authorization, page, answers, ending }: OpenPage,
+  { base, authorization, page, responses, ending }: OpenPage,
   { pages, flags }: Options,
 ): Promise<void> {
   const etags = new Map<string, string>();
@@ -156,18 +156,18 @@ async function openPage(
     await wait(next, ending);
     if (ending.aborted) return;
     const began = performance.now();
-    for (const path of pathsOf(page, flags, turn)) {
+    for (const path of listPaths(page, flags, turn)) {
       const etag = etags.get(path);
       const asked = performance.now();
-      const answer = await fetch(`${base}${path}`, {
+      const response = await fetch(`${base}${path}`, {
         headers: { authorization, 'accept-encoding': 'gzip', ...(etag && { 'if-none-match': etag }) },
       });
-      await answer.arrayBuffer();
-      answers.slowestMs = Math.max(answers.slowestMs, performance.now() - asked);
-      const found = answer.headers.get('etag');
+      await response.arrayBuffer();
+      responses.slowestMs = Math.max(responses.slowestMs, performance.now() - asked);
+      const found = response.headers.get('etag');
       if (found !== null) etags.set(path, found);
-      answers.count += 1;
-      answers.statuses[answer.status] = (answers.statuses[answer.status] ?? 0) + 1;
+      responses.count += 1;
+      responses.statuses[response.status] = (responses.statuses[response.status] ?? 0) + 1;
     }
     turn += 1;
     next = Math.max(0, everyMs - (performance.now() - began));
@@ -175,7 +175,7 @@ async function openPage(
 }
 
 /** What a page requests: two of three show the flags, the others one flag. The slower reports are requested less often. */
-function pathsOf(page: number, flags: number, turn: number): readonly string[] {
+function listPaths(page: number, flags: number, turn: number): readonly string[] {
   const { hours, step } = ranges[page % ranges.length]!;
   const width = { minute: 60_000, hour: hourMs, day: 24 * hourMs }[step];
   // Some pages show a part of the past, chosen in a chart.
@@ -193,7 +193,7 @@ function pathsOf(page: number, flags: number, turn: number): readonly string[] {
   return [`/overview?${range}`, ...(slow ? [`/overview/users?${span}${rows.join('')}`] : [])];
 }
 
-function memoryOf(pid: number) {
+function readMemory(pid: number) {
   return { rssMb: round(rssMb(pid), 1), ownMb: round(ownMb(pid), 1) };
 }
 

@@ -1,17 +1,17 @@
 import { cleanUp } from '../test/support/binary.ts';
 import { type Benchmark, note, readOptions, show } from './benchmark.ts';
 import { counter } from './peers/counter.ts';
-import { messagesTo, packetsTo, tokensOf } from './peers/flagmeter.ts';
+import { createTokenPeer, messagesTo, packetsTo } from './peers/flagmeter.ts';
 import { type Durability, measurePeers, type PeerFigures } from './peers/measure.ts';
 import type { Peer } from './peers/peer.ts';
 import { provider } from './peers/provider.ts';
 import { unleashClient, unleashFrontend } from './peers/unleash.ts';
 
 /** Programs for the same job, by the job. */
-const parts: Readonly<Record<string, (binary: string) => readonly Peer[]>> = {
+const jobs: Readonly<Record<string, (binary: string) => readonly Peer[]>> = {
   packets: (binary) => [packetsTo(binary), counter, unleashFrontend],
   messages: (binary) => [messagesTo(binary), unleashClient],
-  tokens: (binary) => [tokensOf(binary), provider],
+  tokens: (binary) => [createTokenPeer(binary), provider],
 };
 
 /** Other programs on this machine, driven by the same generator as flagmeter. */
@@ -19,23 +19,23 @@ export const peers: Benchmark = {
   summary: 'other programs beside flagmeter: unleash-server, a counter on PostgreSQL, oidc-provider',
   usage: '[--json|--markdown] [--connections 64] [--seconds 4] [--rounds 2] [--small] [PART …]',
   async run(args) {
-    const words = args.filter((word) => word === '--markdown' || Object.hasOwn(parts, word));
+    const words = args.filter((word) => word === '--markdown' || Object.hasOwn(jobs, word));
     const options = readOptions(
       args.filter((word) => !words.includes(word)),
       { connections: 64, seconds: 4, rounds: 2 },
       { connections: 4, seconds: 0.25, rounds: 1 },
     );
-    const named = Object.keys(parts).filter((part) => words.includes(part));
+    const named = Object.keys(jobs).filter((job) => words.includes(job));
     const figures: PeerFigures[] = [];
     try {
-      for (const part of named.length > 0 ? named : Object.keys(parts)) {
-        note(`${part} …`);
-        figures.push(...(await measurePeers(parts[part]!(options.binary), options)));
+      for (const job of named.length > 0 ? named : Object.keys(jobs)) {
+        note(`${job} …`);
+        figures.push(...(await measurePeers(jobs[job]!(options.binary), options)));
       }
     } finally {
       cleanUp();
     }
-    const rows = [heading, ...figures.map(rowOf)];
+    const rows = [heading, ...figures.map(formatRow)];
     if (words.includes('--markdown')) process.stdout.write(markdown(rows));
     else show(options.json, { figures }, rows);
   },
@@ -53,7 +53,7 @@ const heading = [
   'unique users',
 ];
 
-function rowOf({ name, rps, p50Ms, p99Ms, cpuUs, rssMb, durability, uniqueUsers }: PeerFigures): string[] {
+function formatRow({ name, rps, p50Ms, p99Ms, cpuUs, rssMb, durability, uniqueUsers }: PeerFigures): string[] {
   const speed = [rps.toLocaleString('en-GB'), p50Ms.toFixed(2), p99Ms.toFixed(2)];
   return [name, ...speed, cpuUs.toLocaleString('en-GB'), `${rssMb}`, ...guarantees(durability), uniqueUsers];
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { threadsOf } from '../src/bench/load/server-usage.ts';
+import { readThreads } from '../src/bench/load/server-usage.ts';
 
 /** Ticks per second in `/proc/PID/stat`: always 100 in user space on Linux. */
 const ticksPerSecond = 100;
@@ -32,7 +32,7 @@ export function mainThreadSeconds(pid: number): number {
 /** CPU time of the threads of a process by name, in seconds. Threads of one name are added up. */
 export function threadSeconds(pid: number): Map<string, number> {
   const seconds = new Map<string, number>();
-  for (const thread of threadsOf(pid)) seconds.set(thread.name, (seconds.get(thread.name) ?? 0) + thread.seconds);
+  for (const thread of readThreads(pid)) seconds.set(thread.name, (seconds.get(thread.name) ?? 0) + thread.seconds);
   return seconds;
 }
 

@@ -2,7 +2,7 @@ import { createAggregator } from '../src/storage/commit/aggregator.ts';
 import { Batch } from '../src/storage/commit/batch.ts';
 import { openAccountTables } from '../src/storage/lmdb/accounts.ts';
 import { bucketAt, horizonsAt, seriesRef } from '../src/storage/lmdb/blocks.ts';
-import { subjectText } from '../src/storage/lmdb/ledger.ts';
+import { encodeDimensions } from '../src/storage/lmdb/ledger.ts';
 import { environmentOrdinal } from '../src/storage/lmdb/sketches.ts';
 import { openUsageTables } from '../src/storage/lmdb/usage.ts';
 
@@ -29,7 +29,7 @@ const [hourMs, dayMs] = [3_600_000, 86_400_000];
 const senders = ['web/2.3', 'web/2.4', 'api/1.9', 'jobs/7', 'ios/5.1'];
 
 /** The numbers of an application and of its environments. The service must not be running. */
-export async function numbersOf(data: string, id: string): Promise<{ application: number; environments: number[] }> {
+export async function findNumbers(data: string, id: string): Promise<{ application: number; environments: number[] }> {
   const accounts = openAccountTables(data);
   const { number, environments } = accounts.applications.get(id)!;
   await accounts.lmdb.close();
@@ -87,7 +87,7 @@ function counted(history: History, buckets: readonly number[], hour: number, isN
   }
   if (!isNewHour) return batch;
   for (const userAgent of senders) {
-    const subject = subjectText({
+    const subject = encodeDimensions({
       ...{ environment, transport: 'http', route: 'telemetry', outcome: 'accepted', status: 202 },
       ...{ code: null, userAgent, instance: null },
     });

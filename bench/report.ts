@@ -10,7 +10,7 @@ import {
 } from '../test/support/binary.ts';
 import { type Benchmark, note, readOptions, show } from './benchmark.ts';
 import { median, round } from './numbers.ts';
-import { fillHistory, flagsWithUsers, numbersOf } from './report-store.ts';
+import { fillHistory, findNumbers, flagsWithUsers } from './report-store.ts';
 
 const dayMs = 86_400_000;
 
@@ -66,7 +66,7 @@ async function makeStore({ binary, flags, days, hours }: Options): Promise<Store
   const shown = (await manage(service.http, access, 'GET', path, 200)) as { items: { name: string }[] };
   await manage(service.http, access, 'POST', path, 201, { name: environments.few });
   await stop(service);
-  const numbers = await numbersOf(data, application);
+  const numbers = await findNumbers(data, application);
   const began = performance.now();
   const now = Date.now();
   const common = { application: numbers.application, days, hoursADay: 24, minuteHours: hours };
@@ -86,13 +86,13 @@ async function makeStore({ binary, flags, days, hours }: Options): Promise<Store
   return { data, credentials, application, now };
 }
 
-interface Asked {
+interface ResponseMeasurement {
   readonly ms: number;
   readonly bytes: number;
 }
 
 interface Open {
-  ask(path: string): Promise<Asked>;
+  ask(path: string): Promise<ResponseMeasurement>;
   close(): Promise<unknown>;
 }
 
@@ -152,8 +152,8 @@ async function askAll(
   service: Open,
   wanted: readonly Question[],
   rounds: number,
-): Promise<Map<string, readonly Asked[]>> {
-  const asked = new Map<string, Asked[]>(wanted.map(({ name }) => [name, []]));
+): Promise<Map<string, readonly ResponseMeasurement[]>> {
+  const asked = new Map<string, ResponseMeasurement[]>(wanted.map(({ name }) => [name, []]));
   for (let turn = 0; turn <= rounds; turn += 1) {
     const next = new Promise((resolve) => setTimeout(resolve, 1100));
     for (const { name, path } of wanted) asked.get(name)!.push(await service.ask(path));
@@ -166,7 +166,7 @@ function print(
   { json, rounds }: Options,
   wanted: readonly Question[],
   cold: ReadonlyMap<string, number>,
-  warm: ReadonlyMap<string, readonly Asked[]>,
+  warm: ReadonlyMap<string, readonly ResponseMeasurement[]>,
 ): void {
   const figures = wanted.map(({ name }) => {
     const asked = warm.get(name)!;

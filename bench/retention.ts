@@ -1,4 +1,4 @@
-import { packetsOf } from '../src/bench/load/packets.ts';
+import { createPackets } from '../src/bench/load/packets.ts';
 import type { LoadReport } from '../src/bench/load/plan.ts';
 import { cleanUp, startBinary, stop, usage } from '../test/support/binary.ts';
 import { type Benchmark, readOptions, show } from './benchmark.ts';
@@ -83,7 +83,7 @@ function drive(
   service: Service,
   { connections, seconds, rate }: { connections: number; seconds: number; rate: number },
 ): Promise<LoadReport> {
-  const packets = packetsOf(thousandSeries, service.key);
+  const packets = createPackets(thousandSeries, service.key);
   return sendPackets(service.http, packets, { connections, seconds, rate, warmupSeconds: 0.5 });
 }
 

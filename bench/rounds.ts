@@ -119,7 +119,7 @@ export function commitsIn({ service, half }: Rounds): number | null {
 }
 
 /** The result of every such benchmark; latencies are those at half rate. */
-export function summaryOf({ floors, service, half }: Rounds) {
+export function summarizeRounds({ floors, service, half }: Rounds) {
   const [floor, ...others] = floors.map((each) => ({ ...each, ratio: ratioTo(each, service) }));
   return {
     floorRps: floor === undefined ? Number.NaN : round(middle(floor, 'rps')),

@@ -79,8 +79,8 @@ export async function verifyCounts(
   since: Date,
 ): Promise<void> {
   const to = new Date(Date.now() + 3_600_000);
-  const query = { environment: 'Production', from: hourOf(since), to: hourOf(to), step: 'hour' } as const;
-  const counted = countsOf(await usage(service.http, service.accessToken, service.applicationId, query));
+  const query = { environment: 'Production', from: floorToHour(since), to: floorToHour(to), step: 'hour' } as const;
+  const counted = readCounts(await usage(service.http, service.accessToken, service.applicationId, query));
   const expected = expectedCounts(packets, accepted);
   for (const series of new Set([...expected.keys(), ...counted.keys()])) {
     const want = String(expected.get(series) ?? [0, 0, 0]);
@@ -90,11 +90,11 @@ export async function verifyCounts(
 }
 
 /** Reports cover whole hours, because they consist of whole buckets. */
-function hourOf(time: Date): Date {
+function floorToHour(time: Date): Date {
   return new Date(Math.floor(time.getTime() / 3_600_000) * 3_600_000);
 }
 
-function countsOf(report: UsageReport): Map<string, readonly number[]> {
+function readCounts(report: UsageReport): Map<string, readonly number[]> {
   return new Map(
     report.features.flatMap(({ feature, variants }) =>
       variants.map((v) => [`${feature}/${v.variant}`, [v.checks, v.used, v.viewed]] as const),
@@ -103,7 +103,7 @@ function countsOf(report: UsageReport): Map<string, readonly number[]> {
 }
 
 /** Commits so far, according to the readiness response; `null` if it does not contain them. */
-export async function commitsOf(http: string): Promise<number | null> {
+export async function readCommits(http: string): Promise<number | null> {
   const response = await fetch(`http://${http}/readyz`);
   const body = (await response.json()) as { commits?: number };
   return body.commits ?? null;

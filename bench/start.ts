@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
-import { packetsOf } from '../src/bench/load/packets.ts';
+import { createPackets } from '../src/bench/load/packets.ts';
 import { cleanUp, startBinary, stop } from '../test/support/binary.ts';
 import { type Benchmark, readOptions, show } from './benchmark.ts';
 import { median, round } from './numbers.ts';
-import { seriesOf, thousandSeries } from './packets.ts';
+import { countSeries, thousandSeries } from './packets.ts';
 import { sendPackets, startService } from './service.ts';
 
 /** Time until the service is ready on a used store, and size of the executable. */
@@ -26,7 +26,7 @@ export const start: Benchmark = {
 /** Fills a store with every series of the mix and returns its data directory. */
 export async function storeInUse(binary: string): Promise<string> {
   const service = await startService(binary);
-  const packets = packetsOf(thousandSeries, service.key);
+  const packets = createPackets(thousandSeries, service.key);
   const all = { connections: 4, warmupSeconds: 0, seconds: 60, limit: packets.length };
   await sendPackets(service.http, packets, all);
   await stop(service);
@@ -53,7 +53,7 @@ function print(json: boolean, binary: string, times: readonly number[]): void {
     minMs: round(Math.min(...times), 1),
     maxMs: round(Math.max(...times), 1),
     runs: times.length,
-    series: seriesOf(thousandSeries),
+    series: countSeries(thousandSeries),
     binaryMb: round(sizeMb(binary), 1),
   };
   show(json, result, [

@@ -1,16 +1,16 @@
 import { join } from 'node:path';
-import { packetsOf } from '../src/bench/load/packets.ts';
+import { createPackets } from '../src/bench/load/packets.ts';
 import { cleanUp, startProcess } from '../test/support/binary.ts';
 import { type Benchmark, note, readOptions, show } from './benchmark.ts';
 import { round } from './numbers.ts';
-import { mixOf } from './packets.ts';
+import { createMix } from './packets.ts';
 import { sendPackets, startService } from './service.ts';
 import { ThreadCosts } from './thread-costs.ts';
 
 /** The steps that are added to the floor one after the other: see floor.ts. */
 const added = ['headers', 'bytes', 'group', 'cors'];
 
-interface Measured {
+interface MeasuredServer {
   readonly name: string;
   readonly http: string;
   readonly costs: ThreadCosts;
@@ -27,7 +27,7 @@ export const steps: Benchmark = {
     const { connections, seconds, rounds } = options;
     try {
       const service = await startService(options.binary, ['--max-features', '10000']);
-      const packets = packetsOf(mixOf(210), service.key);
+      const packets = createPackets(createMix(210), service.key);
       const servers = [...(await startFloors()), measured('flagmeter', service)];
       const plan = { connections, seconds, warmupSeconds: seconds / 10 };
       for (const server of servers) await sendPackets(server.http, packets, plan); // Until the code is compiled.
@@ -43,7 +43,7 @@ export const steps: Benchmark = {
   },
 };
 
-function startFloors(): Promise<Measured[]> {
+function startFloors(): Promise<MeasuredServer[]> {
   const path = join(import.meta.dirname, 'floor.ts');
   return Promise.all(
     ['floor', ...added].map(async (name, count) =>
@@ -52,11 +52,11 @@ function startFloors(): Promise<Measured[]> {
   );
 }
 
-function measured(name: string, { pid, http }: { readonly pid: number; readonly http: string }): Measured {
+function measured(name: string, { pid, http }: { readonly pid: number; readonly http: string }): MeasuredServer {
   return { name, http, costs: new ThreadCosts(pid) };
 }
 
-function print(json: boolean, servers: readonly Measured[]): void {
+function print(json: boolean, servers: readonly MeasuredServer[]): void {
   const rows = servers.map(({ name, costs }) => ({ name, main: costs.of('main'), all: costs.all }));
   const differences = rows.map(({ main }, at) => main - (rows[at - 1]?.main ?? 0));
   const result = Object.fromEntries(rows.map(({ name, main }) => [`${name}Us`, round(main, 2)]));

@@ -13,7 +13,7 @@ const faults = [
   { from: 0.22, to: 0.3, fault: 429 },
   { from: 0.3, fault: 'unreachable', seconds: 20 },
 ] as const;
-const lostAnswers = 0.1;
+const lostResponses = 0.1;
 
 /** When the server is restarted, cleanly and not. */
 const restarts = [
@@ -30,7 +30,7 @@ interface Run {
   readonly seconds: number;
   /** Address of the server. */
   http: string;
-  readonly outcomes: Map<string, number>;
+  readonly results: Map<string, number>;
 }
 
 /**
@@ -53,7 +53,7 @@ export const switchOver: Benchmark = {
         services: options.services,
         seconds: options.seconds,
         http: service.http,
-        outcomes: new Map(),
+        results: new Map(),
       };
       const gateway = await openGateway(run);
       const sdks = Array.from({ length: options.services }, (_, n) => startSdk(gateway.url, n));
@@ -76,12 +76,12 @@ export const switchOver: Benchmark = {
       if (!same) process.exitCode = 1;
       show(
         options.json,
-        { services: options.services, sent: total(sent), counted: total(counted), ...Object.fromEntries(run.outcomes) },
+        { services: options.services, sent: total(sent), counted: total(counted), ...Object.fromEntries(run.results) },
         [
           ['services', 'checks sent', 'counted'],
           [`${options.services}`, `${total(sent)}`, `${total(counted)}`],
           [
-            `${same ? 'every flag has the same' : 'THE COUNTS DIFFER'}; reports: ${[...run.outcomes].map((each) => each.join(' ')).join(', ')}`,
+            `${same ? 'every flag has the same' : 'THE COUNTS DIFFER'}; reports: ${[...run.results].map((each) => each.join(' ')).join(', ')}`,
           ],
         ],
       );
@@ -92,7 +92,7 @@ export const switchOver: Benchmark = {
   },
 };
 
-interface Checked {
+interface CheckResult {
   readonly counts: Readonly<Record<string, number>>;
 }
 
@@ -108,7 +108,7 @@ function startSdk(url: string, n: number) {
   const ended = Promise.all([new Response(child.stdout).text(), child.exited]);
   const checked = ended.then(([text, code]) => {
     if (code !== 0) throw new Error(`service ${n} ended with ${code}`);
-    return JSON.parse(text) as Checked;
+    return JSON.parse(text) as CheckResult;
   });
   return { checked, finish: () => void child.stdin.end() };
 }
@@ -118,7 +118,7 @@ async function openGateway(run: Run) {
   const server = createServer((incoming, outgoing) => {
     if (incoming.url?.endsWith('/register')) register(run, incoming);
     const name = forward(run, incoming, outgoing);
-    run.outcomes.set(name, (run.outcomes.get(name) ?? 0) + 1);
+    run.results.set(name, (run.results.get(name) ?? 0) + 1);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
@@ -146,11 +146,11 @@ function forward(run: Run, incoming: IncomingMessage, outgoing: ServerResponse):
     incoming.resume().on('end', () => outgoing.writeHead(fault, { 'retry-after': '1' }).end());
     return `${fault}`;
   }
-  const loses = Math.random() < lostAnswers;
+  const loses = Math.random() < lostResponses;
   const { method, url, headers } = incoming;
-  const forwarded = request(`http://${run.http}${url}`, { method, headers }, (answer) => {
-    if (loses) answer.resume().on('end', () => incoming.socket.destroy());
-    else answer.pipe(outgoing.writeHead(answer.statusCode!, answer.headers));
+  const forwarded = request(`http://${run.http}${url}`, { method, headers }, (upstream) => {
+    if (loses) upstream.resume().on('end', () => incoming.socket.destroy());
+    else upstream.pipe(outgoing.writeHead(upstream.statusCode!, upstream.headers));
   });
   forwarded.on('error', () => incoming.socket.destroy());
   incoming.pipe(forwarded);

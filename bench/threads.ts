@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { type BenchPacket, packetsOf } from '../src/bench/load/packets.ts';
+import { type BenchPacket, createPackets } from '../src/bench/load/packets.ts';
 import { cleanUp, startProcess } from '../test/support/binary.ts';
 import { frontThreads } from '../test/support/front-threads.ts';
 import { type Benchmark, note, readOptions, show } from './benchmark.ts';
 import { median, round } from './numbers.ts';
-import { mixOf } from './packets.ts';
+import { createMix } from './packets.ts';
 import { sendPackets, startService, verifyCounts } from './service.ts';
 import { ThreadCosts } from './thread-costs.ts';
 
@@ -52,7 +52,7 @@ export const threads: Benchmark = {
 
 async function startThreads(binary: string, count: number) {
   const service = await startService(binary, ['--max-features', '10000', ...frontThreads(count)]);
-  const packets = packetsOf(mixOf(210), service.key);
+  const packets = createPackets(createMix(210), service.key);
   return { service, packets, server: server(`--threads ${count}`, service.metrics, service.pid) };
 }
 

@@ -17,20 +17,20 @@ export const start = '2026-01-31T11:59:00.000000Z';
 const senders = 200;
 
 /** Buckets of Unleash SDKs, as their Node SDK sends them. Each flag has `no`, `yes` and a variant. */
-export function bucketsOf(flags: number, perMessage: number, run: string): BenchPacket[] {
+export function createBuckets(features: number, perMessage: number, run: string): BenchPacket[] {
   const stop = new Date().toISOString();
   return Array.from({ length: senders }, (_, sender) => {
     const counts = new Map<string, [number, number, number]>();
     const toggles: Record<string, object> = {};
     for (let n = 0; n < perMessage; n += 1) {
-      const flag = `flag-${(sender * perMessage + n) % flags}`;
-      toggles[flag] = { yes: 12, no: 3, variants: { blue: 7 } };
+      const feature = `flag-${(sender * perMessage + n) % features}`;
+      toggles[feature] = { yes: 12, no: 3, variants: { blue: 7 } };
       for (const [variant, checks] of [
         ['enabled', 5],
         ['disabled', 3],
         ['blue', 7],
       ] as const)
-        counts.set(`${flag}/${variant}`, [checks, 0, 0]);
+        counts.set(`${feature}/${variant}`, [checks, 0, 0]);
     }
     const body = {
       ...{ appName: 'billing', instanceId: `billing-${sender}`, connectionId: `${run}-${sender}` },
@@ -42,7 +42,7 @@ export function bucketsOf(flags: number, perMessage: number, run: string): Bench
 }
 
 /** The HTTP request of a message. */
-export function requestOf({ body }: BenchPacket, http: string): string {
+export function formatRequest({ body }: BenchPacket, http: string): string {
   return [
     'POST /api/client/metrics HTTP/1.1',
     `Host: ${http}`,
@@ -68,18 +68,18 @@ export const messages: Comparison<'flags' | 'flags-per-message'> = {
     const body = { token, type: 'Backend', environment: 'Production' };
     await manage(service.http, service.accessToken, 'POST', path, 201, body);
     const plan = { connections, seconds, warmupSeconds: Math.min(1, seconds / 5), time: start };
-    const buckets = bucketsOf(flags, perMessage, '');
+    const buckets = createBuckets(flags, perMessage, '');
     const accepted: number[] = [];
     return {
       async drive(floor, open) {
         const http = floor ?? service.http;
-        const requests = bucketsOf(flags, perMessage, randomUUID()).map((each) => requestOf(each, http));
+        const requests = createBuckets(flags, perMessage, randomUUID()).map((each) => formatRequest(each, http));
         const report = await sendRequests(http, requests, { ...plan, ...open });
         if (floor === undefined) addTo(accepted, report.accepted);
         return report;
       },
       verify: () => verifyCounts(service, buckets, accepted, since),
-      outcome(measured) {
+      summarize(measured) {
         const commits = commitsIn(measured);
         const memory = round(rssMb(service.pid), 1);
         return {

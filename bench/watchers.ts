@@ -1,4 +1,4 @@
-import { type BenchPacket, packetsOf } from '../src/bench/load/packets.ts';
+import { type BenchPacket, createPackets } from '../src/bench/load/packets.ts';
 import type { LoadReport } from '../src/bench/load/plan.ts';
 import { cleanUp } from '../test/support/binary.ts';
 import { type Benchmark, note, readOptions, show } from './benchmark.ts';
@@ -21,7 +21,7 @@ export const watchers: Benchmark = {
     try {
       const since = new Date();
       const service = await startService(options.binary);
-      const packets = packetsOf(thousandSeries, service.key);
+      const packets = createPackets(thousandSeries, service.key);
       const reports = [await send(service, packets, options)];
       const rounds: Round[] = [];
       for (let turn = 1; turn <= options.rounds; turn += 1) {
@@ -45,10 +45,10 @@ type Options = Readonly<Record<'pages' | 'connections' | 'rate' | 'seconds' | 'r
 interface Round {
   readonly alone: LoadReport;
   readonly beside: LoadReport;
-  readonly pages: Answers;
+  readonly pages: ResponseCounts;
 }
 
-interface Answers {
+interface ResponseCounts {
   changed: number;
   unchanged: number;
   bytes: number;
@@ -76,7 +76,7 @@ async function measureRound(
 }
 
 /** A page that polls for changes every two seconds. */
-async function look(service: Service, startMs: number, pages: Answers, ending: AbortSignal): Promise<void> {
+async function look(service: Service, startMs: number, pages: ResponseCounts, ending: AbortSignal): Promise<void> {
   const url = `http://${service.http}/api/v2/applications/${service.applicationId}/overview?environment=Production`;
   let etag = '';
   let next = startMs;
@@ -84,14 +84,15 @@ async function look(service: Service, startMs: number, pages: Answers, ending: A
     await wait(next, ending);
     if (ending.aborted) return;
     const began = performance.now();
-    const answer = await fetch(url, {
+    const response = await fetch(url, {
       headers: { authorization: `Bearer ${service.accessToken}`, 'accept-encoding': 'gzip', 'if-none-match': etag },
     });
-    const { byteLength } = await answer.arrayBuffer();
-    if (answer.status !== 200 && answer.status !== 304) throw new Error(`a page was answered with ${answer.status}`);
-    pages[answer.status === 200 ? 'changed' : 'unchanged'] += 1;
+    const { byteLength } = await response.arrayBuffer();
+    if (response.status !== 200 && response.status !== 304)
+      throw new Error(`a page was answered with ${response.status}`);
+    pages[response.status === 200 ? 'changed' : 'unchanged'] += 1;
     pages.bytes += byteLength;
-    etag = answer.headers.get('etag') ?? '';
+    etag = response.headers.get('etag') ?? '';
     next = Math.max(0, everyMs - (performance.now() - began));
   }
 }

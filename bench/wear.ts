@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type BenchPacket, type PacketMix, packetsOf, requestText } from '../src/bench/load/packets.ts';
-import { type DiskStats, deviceOf, diskStats, diskStatsBetween } from '../src/bench/load/server-usage.ts';
+import { type BenchPacket, createPackets, type PacketMix, requestText } from '../src/bench/load/packets.ts';
+import { type DiskStats, diskStats, diskStatsBetween, findDevice } from '../src/bench/load/server-usage.ts';
 import { cleanUp, manage, stop } from '../test/support/binary.ts';
 import { type Benchmark, note, readOptions, show } from './benchmark.ts';
 import { type Growth, measureGrowth } from './growth.ts';
@@ -52,7 +52,7 @@ interface Options extends WearOptions {
 type Kind = 'plain' | 'personal';
 
 /** A service under test, and the packets sent to it. */
-export interface Subject {
+export interface Trial {
   readonly name: string;
   readonly service: Service;
   readonly since: Date;
@@ -85,31 +85,31 @@ export interface WearRun {
 
 /** Each rate is run by all services in turn, so that conditions are the same. */
 async function measureKind(kind: Kind, options: Options): Promise<WearRun[]> {
-  const subjects: Subject[] = [];
+  const trials: Trial[] = [];
   const runs: WearRun[] = [];
   for (const delay of options.delays.length > 0 ? options.delays : [undefined])
-    subjects.push(await prepareSubject(kind, delay, options));
+    trials.push(await prepareTrial(kind, delay, options));
   for (const rate of options.rates) {
-    for (const subject of subjects) {
-      const run = await measure(subject, kind, rate, options);
-      note(`${kind}, ${rate}/s, ${subject.name}: ${JSON.stringify(run)}`);
+    for (const trial of trials) {
+      const run = await measure(trial, kind, rate, options);
+      note(`${kind}, ${rate}/s, ${trial.name}: ${JSON.stringify(run)}`);
       runs.push(run);
     }
   }
-  for (const subject of subjects) {
-    await verifySubject(subject);
-    await stop(subject.service);
+  for (const trial of trials) {
+    await verifyTrial(trial);
+    await stop(trial.service);
   }
   return runs;
 }
 
 /** Checks the counts after all runs. @throws {Error} if they are wrong */
-export function verifySubject({ service, packets, accepted, since }: Subject): Promise<void> {
+export function verifyTrial({ service, packets, accepted, since }: Trial): Promise<void> {
   return verifyCounts(service, packets, accepted, since);
 }
 
 /** Starts a service. Series and people are known to it, and segments of its journal exist. */
-export async function prepareSubject(kind: Kind, delay: number | undefined, options: WearOptions): Promise<Subject> {
+export async function prepareTrial(kind: Kind, delay: number | undefined, options: WearOptions): Promise<Trial> {
   const since = new Date();
   const { siblings, people, binary } = options;
   const delayed = delay === undefined ? [] : ['--commit-delay', String(delay), '--commit-siblings', String(siblings)];
@@ -117,17 +117,17 @@ export async function prepareSubject(kind: Kind, delay: number | undefined, opti
   const { http, accessToken, applicationId, key } = service;
   const path = `/api/v2/applications/${applicationId}`;
   await manage(http, accessToken, 'PATCH', path, 200, { acceptClientIdentities: true });
-  const packets = kind === 'plain' ? packetsOf(plain, key) : packetsOfPeople(people, key);
+  const packets = kind === 'plain' ? createPackets(plain, key) : packetsOfPeople(people, key);
   const accepted = packets.map(() => 0);
   const name = [basename(binary), ...delayed].join(' ');
-  const subject: Subject = { name, service, since, packets, accepted, next: 0 };
-  await send(subject, packets.length, { connections: 64, seconds: 3_600, limit: people });
-  return subject;
+  const trial: Trial = { name, service, since, packets, accepted, next: 0 };
+  await send(trial, packets.length, { connections: 64, seconds: 3_600, limit: people });
+  return trial;
 }
 
 /** A packet for each person, who gets the same flags each time. */
 function packetsOfPeople(people: number, key: string): BenchPacket[] {
-  const base = packetsOf(personal, key);
+  const base = createPackets(personal, key);
   return Array.from({ length: people }, (_, at) => {
     const { body, counts } = base[at % base.length]!;
     return { body: JSON.stringify({ ...JSON.parse(body), u: `person-${at}` }), counts };
@@ -136,13 +136,13 @@ function packetsOfPeople(people: number, key: string): BenchPacket[] {
 
 /** Sends the next packets of a subject, in turn. */
 async function send(
-  subject: Subject,
+  trial: Trial,
   count: number,
   plan: { connections: number; seconds: number; rate?: number; limit?: number },
 ) {
-  const { service, packets, accepted, next } = subject;
+  const { service, packets, accepted, next } = trial;
   const chosen = Array.from({ length: Math.min(count, packets.length) }, (_, at) => (next + at) % packets.length);
-  subject.next = (next + count) % packets.length;
+  trial.next = (next + count) % packets.length;
   const report = await sendPackets(
     service.http,
     chosen.map((at) => packets[at]!),
@@ -153,10 +153,10 @@ async function send(
 }
 
 /** Sends packets at a rate, and measures what they cost. */
-export async function measure(subject: Subject, kind: Kind, rate: number, options: WearOptions): Promise<WearRun> {
-  const { name, service, packets } = subject;
+export async function measure(trial: Trial, kind: Kind, rate: number, options: WearOptions): Promise<WearRun> {
+  const { name, service, packets } = trial;
   const { pid, data } = service;
-  const device = deviceOf(data);
+  const device = findDevice(data);
   const read = () => (device === undefined ? undefined : diskStats(device));
   await storeAll(service);
   await pause(options.idle * 1000); // Gives the service time to prepare a segment.
@@ -164,7 +164,7 @@ export async function measure(subject: Subject, kind: Kind, rate: number, option
   await pause(options.idle * 1000);
   const before = { disk: read(), io: ioBytes(pid), cpu: cpuSeconds(pid) };
   const { connections, seconds } = options;
-  const { requests, rps, p50, p99 } = await send(subject, rate * seconds, { connections, seconds, rate });
+  const { requests, rps, p50, p99 } = await send(trial, rate * seconds, { connections, seconds, rate });
   await storeAll(service);
   const idle = between(rested, before.disk);
   const disk = between(before.disk, read());

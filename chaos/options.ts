@@ -43,9 +43,9 @@ export function readOptions(args: string[]): Options {
   const unknown = only.find((name) => !faults.has(name));
   if (unknown !== undefined) throw new TypeError(`Option '--only' names no fault: '${unknown}'`);
   return {
-    minutes: numberOf('minutes', values.minutes ?? '2'),
-    seed: numberOf('seed', values.seed ?? String(Math.floor(Math.random() * 1e9))),
-    rounds: numberOf('rounds', values.rounds ?? '1000000'),
+    minutes: parseNumber('minutes', values.minutes ?? '2'),
+    seed: parseNumber('seed', values.seed ?? String(Math.floor(Math.random() * 1e9))),
+    rounds: parseNumber('rounds', values.rounds ?? '1000000'),
     only,
     isAlone: values.alone,
     stops: values.stop,
@@ -54,7 +54,7 @@ export function readOptions(args: string[]): Options {
   };
 }
 
-function numberOf(name: string, text: string): number {
+function parseNumber(name: string, text: string): number {
   const value = Number(text);
   if (!(value >= 0 && Number.isFinite(value)))
     throw new TypeError(`Option '--${name}' must be a number: it is '${text}'`);

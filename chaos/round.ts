@@ -1,4 +1,4 @@
-import { type Answer, ask, type Question } from './clients/ask.ts';
+import { ask, type Question, type ServiceResponse } from './clients/ask.ts';
 import type { Tokens } from './clients/tokens.ts';
 import { Sender, type Total } from './clients/totals.ts';
 import type { Dice } from './dice.ts';
@@ -24,11 +24,11 @@ export interface Person {
 export interface Change {
   readonly action: 'feature.declared' | 'feature.deleted';
   readonly name: string;
-  readonly outcome: Answer['outcome'];
+  readonly outcome: ServiceResponse['outcome'];
 }
 
 /** A token whose invalidation was acknowledged. */
-export interface Invalidated {
+export interface InvalidatedToken {
   readonly token: string;
   readonly how: string;
 }
@@ -41,7 +41,7 @@ export class Round {
   readonly people: Person[] = [];
   readonly changes: Change[] = [];
   /** Also those of earlier rounds. */
-  readonly invalidated: Invalidated[];
+  readonly invalidated: InvalidatedToken[];
 
   readonly scene: Scene;
   readonly journal: Journal;
@@ -86,9 +86,9 @@ export class Round {
     return dice.pick(this.nodes);
   }
 
-  async ask(http: string, question: Question): Promise<Answer> {
-    const answer = await ask(this.journal, http, question);
-    if (/^(packet|report)( of a key)?$/.test(question.kind)) this.taken[answer.outcome]++;
-    return answer;
+  async ask(http: string, question: Question): Promise<ServiceResponse> {
+    const response = await ask(this.journal, http, question);
+    if (/^(packet|report)( of a key)?$/.test(question.kind)) this.taken[response.outcome]++;
+    return response;
   }
 }

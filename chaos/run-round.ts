@@ -1,5 +1,5 @@
 import { checkAccounts } from './checks/accounts.ts';
-import { checkAnswers } from './checks/answers.ts';
+import { checkResponses } from './checks/answers.ts';
 import { checkLedger } from './checks/ledger.ts';
 import { checkNodes } from './checks/nodes.ts';
 import { checkPeople } from './checks/people.ts';
@@ -7,7 +7,7 @@ import { checkPostgres } from './checks/postgres.ts';
 import { checkUsage } from './checks/usage.ts';
 import { startClients } from './clients/start-clients.ts';
 import type { Dice } from './dice.ts';
-import type { Drawn } from './faults/draw.ts';
+import type { RoundFault } from './faults/draw.ts';
 import { pause } from './pause.ts';
 import type { Round } from './round.ts';
 
@@ -15,7 +15,11 @@ import type { Round } from './round.ts';
 export async function runRound(
   round: Round,
   dice: Dice,
-  { drawn, clientId, answersKnown }: { drawn: readonly Drawn[]; clientId: string; answersKnown: Set<string> },
+  {
+    drawn,
+    clientId,
+    answersKnown: knownResponses,
+  }: { drawn: readonly RoundFault[]; clientId: string; answersKnown: Set<string> },
 ): Promise<void> {
   const began = Date.now() - 5_000;
   const clients = startClients(round, dice.fork(), clientId);
@@ -29,10 +33,10 @@ export async function runRound(
   await check(round, dice, began).catch((error: Error) => {
     round.journal.violation(`it cannot be checked: ${error.message}`);
   });
-  checkAnswers(round.journal, answersKnown);
+  checkResponses(round.journal, knownResponses);
 }
 
-async function happen(round: Round, dice: Dice, { name, fault, node }: Drawn): Promise<void> {
+async function happen(round: Round, dice: Dice, { name, fault, node }: RoundFault): Promise<void> {
   await pause(dice.between(100, 1_500));
   round.journal.count(`fault: ${name}`);
   const { scene, journal } = round;

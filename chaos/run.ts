@@ -5,7 +5,7 @@ import { Dice } from './dice.ts';
 import { drawFaults } from './faults/draw.ts';
 import type { Journal } from './journal.ts';
 import type { Options } from './options.ts';
-import { type Invalidated, Round } from './round.ts';
+import { type InvalidatedToken, Round } from './round.ts';
 import { runRound } from './run-round.ts';
 import { balanced } from './scene/balancer.ts';
 import { Scene } from './scene/scene.ts';
@@ -28,8 +28,8 @@ async function runRounds(scene: Scene, options: Options, journal: Journal): Prom
   const shops = new Shops(scene, tokens);
   const end = performance.now() + options.minutes * 60_000;
   const clientId = await registerClient(tokens);
-  const answersKnown = new Set<string>();
-  const invalidated: Invalidated[] = [];
+  const knownResponses = new Set<string>();
+  const invalidated: InvalidatedToken[] = [];
   for (let number = 1; ; number++) {
     journal.beginRound(number);
     // Each round has separate dice, so that it can be repeated alone.
@@ -37,7 +37,7 @@ async function runRounds(scene: Scene, options: Options, journal: Journal): Prom
     const drawn = drawFaults(scene, dice, options.only);
     journal.note(`faults: ${drawn.map(({ name, node }) => `${name} (${node.name})`).join(', ')}`);
     const round = new Round({ scene, journal, tokens, invalidated }, await shops.next());
-    await runRound(round, dice, { drawn, clientId, answersKnown });
+    await runRound(round, dice, { drawn, clientId, answersKnown: knownResponses });
     const { accepted, refused, unknown } = round.taken;
     journal.note(
       `${accepted} accepted, ${refused} refused, ${unknown} unknown; ${journal.violations.length} violations`,

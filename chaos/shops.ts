@@ -32,9 +32,9 @@ export class Shops {
 
   async #openApplication(): Promise<Omit<Shop, 'environment'>> {
     const { id } = (await this.#make('/api/v2/applications', { name: `shop ${this.#made}` })) as { id: string };
-    const keyOf = async (type: string) =>
+    const issueKey = async (type: string) =>
       ((await this.#make(`/api/v2/applications/${id}/keys`, { type })) as { key: string }).key;
-    return { application: id, keys: { Frontend: await keyOf('Frontend'), Backend: await keyOf('Backend') } };
+    return { application: id, keys: { Frontend: await issueKey('Frontend'), Backend: await issueKey('Backend') } };
   }
 
   #make(path: string, body: object): Promise<unknown> {

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { prebuiltAddon, prebuiltRecord, prebuiltTargets } from './build/lmdb.ts';
-import { compileLmdb, compilersFor, versionsOf } from './build/lmdb-compiler.ts';
+import { compileLmdb, compilersFor, readVersions } from './build/lmdb-compiler.ts';
 import { digestInputs } from './build/lmdb-sources.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'flagmeter-addon-'));
@@ -14,7 +14,7 @@ try {
   for (const target of prebuiltTargets) {
     const compilers = compilersFor(target);
     await compileLmdb(join(folder, target), prebuiltAddon(target), compilers, 'native/prebuilt is updated');
-    const record = { inputs: digestInputs(), compiler: versionsOf(compilers) };
+    const record = { inputs: digestInputs(), compiler: readVersions(compilers) };
     writeFileSync(prebuiltRecord(target), `${JSON.stringify(record, undefined, 2)}\n`);
     console.error(prebuiltAddon(target));
   }

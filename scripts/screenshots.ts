@@ -46,7 +46,7 @@ const [folder = 'docs/images'] = process.argv.slice(2);
 const demo = await startDemo(['--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0', '--seed', '1']);
 const chromium = await browsers.launch(chromiumOptions);
 try {
-  const applications = await applicationsOf(demo);
+  const applications = await listApplications(demo);
   mkdirSync(folder, { recursive: true });
   const storageState = await signedIn(demo);
   for (const picture of pictures) {
@@ -76,7 +76,7 @@ async function signedIn({ url, adminEmail, adminPassword }: Demo) {
   return state;
 }
 
-async function applicationsOf({ http, ...credentials }: Demo): Promise<ReadonlyMap<string, string>> {
+async function listApplications({ http, ...credentials }: Demo): Promise<ReadonlyMap<string, string>> {
   const access = await token(http, credentials);
   const list = await manage(http, access, 'GET', '/api/v2/applications', 200);
   const { items } = list as { items: readonly { name: string; id: string }[] };

@@ -49,10 +49,10 @@ function addonComplaint({ message }: Error): string {
 function failureJson(error: unknown): string {
   const kind = error instanceof Failure ? error.kind : error instanceof UsageError ? 'usage' : 'failed';
   const code = kind.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-  return JSON.stringify({ error: String(complaint(error)), code, exitCode: exitCodeOf(error) });
+  return JSON.stringify({ error: String(complaint(error)), code, exitCode: getExitCode(error) });
 }
 
-function exitCodeOf(error: unknown): number {
+function getExitCode(error: unknown): number {
   if (error instanceof Failure) return error.exitCode;
   return error instanceof UsageError ? 2 : 1;
 }
@@ -81,7 +81,7 @@ try {
 } catch (error) {
   const wantsJson = process.argv.includes('--json');
   terminal.err(`${wantsJson ? failureJson(error) : complaint(error)}\n`);
-  process.exitCode = exitCodeOf(error);
+  process.exitCode = getExitCode(error);
   // A thread may still be working, or a pipe waiting for its other end.
   if (process.exitCode === exitCodes.interrupted) process.exit();
 }

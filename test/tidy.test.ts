@@ -4,7 +4,7 @@ import { basename, dirname, join, relative } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { longest } from './support/longest-first.ts';
 import { needing } from './support/needing.ts';
-import { folderOf, house, imports, importsOfSrc, read, root, type Source } from './support/sources.ts';
+import { findFolder, house, imports, importsOfSrc, read, root, type Source } from './support/sources.ts';
 
 /** The house rules that no other tool checks. A rule that fails names every file and line that breaks it. */
 
@@ -46,7 +46,7 @@ describe('dependencies', () => {
   });
 
   it('point down the house only', () => {
-    const order = (path: string) => house.indexOf(folderOf(path)!);
+    const order = (path: string) => house.indexOf(findFolder(path)!);
     const upward = importsOfSrc(src).filter(({ path, target }) => order(target) < order(path));
     expect(upward.map(({ path, line, specifier }) => `${path}:${line} ${specifier}`)).toEqual([]);
   });
@@ -96,7 +96,7 @@ describe('dependencies', () => {
 });
 
 /** The text of a tracked file; empty for one that is deleted, a link or a submodule. */
-function textOf(path: string): string {
+function readText(path: string): string {
   const file = join(root, path);
   return lstatSync(file, { throwIfNoEntry: false })?.isFile() ? readFileSync(file, 'latin1') : '';
 }
@@ -128,7 +128,7 @@ describe('files', () => {
     const marker = /^(<{7} |={7}$|>{7} |\|{7} )/m;
     const listed = execFileSync('git', ['-c', `safe.directory=${root}`, 'ls-files', '-z'], { cwd: root });
     const tracked = String(listed).split('\0').filter(Boolean);
-    const marked = tracked.filter((path) => marker.test(textOf(path)));
+    const marked = tracked.filter((path) => marker.test(readText(path)));
     expect(tracked.length).toBeGreaterThan(1000);
     expect(marked).toEqual([]);
   });

@@ -1,4 +1,4 @@
-import { ingestMix, packetsOf } from '../../src/bench/load/packets.ts';
+import { createPackets, ingestMix } from '../../src/bench/load/packets.ts';
 import type { LoadReport } from '../../src/bench/load/plan.ts';
 import { stop } from '../../test/support/binary.ts';
 import { note } from '../benchmark.ts';
@@ -16,7 +16,7 @@ export async function acknowledgement(
   const [single, node] = [await stage.single(), await (await stage.cluster()).node()];
   const drive = async (service: Service, rate?: number): Promise<Driven> => {
     const before = cpuSeconds(service.pid);
-    const report = await sendPackets(service.http, packetsOf(ingestMix, service.key), {
+    const report = await sendPackets(service.http, createPackets(ingestMix, service.key), {
       ...{ connections: 64, seconds, warmupSeconds: Math.min(1, seconds / 5) },
       ...(rate === undefined ? {} : { rate }),
     });

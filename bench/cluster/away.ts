@@ -58,8 +58,8 @@ async function writeDay(cluster: StagedPostgres, { series, hours, firstMinute }:
     note(`${hours - 1} hours of a node are in the log`);
   }
   await follow(session, replica.replica);
-  const parts = { session, replica: replica.replica, directory: 'bench', log: silentLog, leastBytes: 0 };
-  if (!(await makeSnapshot(parts))) throw new Error('no snapshot was made');
+  const services = { session, replica: replica.replica, directory: 'bench', log: silentLog, leastBytes: 0 };
+  if (!(await makeSnapshot(services))) throw new Error('no snapshot was made');
   await cluster.query("UPDATE fm_entry SET at = at - interval '61 min'");
   await trimLogs(session);
   for (const node of nodes) {
@@ -95,7 +95,7 @@ function hourBySecond(node: OtherNode, series: number, firstMinute: number) {
 async function hasAll(node: Service, ordinal: number, wanted: number): Promise<boolean> {
   const feature = `feature-${Math.floor(ordinal / 8)}`;
   const query = { environment: 'Production', step: 'day', feature } as const;
-  const span = { from: dayOf(Date.now() - 86_400_000 * 2), to: dayOf(Date.now() + 86_400_000) };
+  const span = { from: floorToDay(Date.now() - 86_400_000 * 2), to: floorToDay(Date.now() + 86_400_000) };
   const report = await usage(node.http, node.accessToken, node.applicationId, { ...query, ...span }).catch(
     () => undefined,
   );
@@ -103,6 +103,6 @@ async function hasAll(node: Service, ordinal: number, wanted: number): Promise<b
   return found?.viewed === wanted * (ordinal % 53);
 }
 
-function dayOf(ms: number): Date {
+function floorToDay(ms: number): Date {
   return new Date(Math.floor(ms / 86_400_000) * 86_400_000);
 }

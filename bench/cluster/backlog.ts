@@ -1,4 +1,4 @@
-import { ingestMix, packetsOf } from '../../src/bench/load/packets.ts';
+import { createPackets, ingestMix } from '../../src/bench/load/packets.ts';
 import { createKey, stop, usage } from '../../test/support/binary.ts';
 import { noteErrors } from '../benchmark.ts';
 import { load } from '../load.ts';
@@ -25,7 +25,7 @@ export async function backlog(
   await send(node.http, reports(series, minutes, begin, key, node.http));
   await stage.postgres.start();
   const back = performance.now();
-  const counting = sendPackets(node.http, packetsOf(ingestMix, node.key), {
+  const counting = sendPackets(node.http, createPackets(ingestMix, node.key), {
     ...{ connections: 16, seconds: 10, warmupSeconds: 0, rate: 1000 },
   });
   const query = {

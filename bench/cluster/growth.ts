@@ -1,4 +1,4 @@
-import { ingestMix, packetsOf } from '../../src/bench/load/packets.ts';
+import { createPackets, ingestMix } from '../../src/bench/load/packets.ts';
 import { stop } from '../../test/support/binary.ts';
 import { note } from '../benchmark.ts';
 import { sendPackets } from '../service.ts';
@@ -35,7 +35,7 @@ export async function growth(
 async function measure(stage: Stage, rate: number, seconds: number): Promise<Growth> {
   const cluster = await stage.cluster();
   const node = await cluster.node();
-  const packets = packetsOf(ingestMix, node.key);
+  const packets = createPackets(ingestMix, node.key);
   const read = async () => {
     const [row] = await cluster.query<{ entries: string; bytes: string }>(
       "SELECT count(*) AS entries, coalesce(sum(octet_length(body)), 0) AS bytes FROM fm_entry WHERE kind = 'delta'",

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { ingestMix, packetsOf } from '../../src/bench/load/packets.ts';
+import { createPackets, ingestMix } from '../../src/bench/load/packets.ts';
 import { Spool } from '../../src/replication/spool.ts';
 import { createSpoolAggregator } from '../../src/replication/spool-aggregator.ts';
 import { Batch } from '../../src/storage/commit/batch.ts';
 import { EnvironmentSeries } from '../../src/storage/commit/series-dictionary.ts';
-import { bucketOf, bucketWidth } from '../../src/storage/lmdb/blocks.ts';
+import { bucketWidth, encodeBucket } from '../../src/storage/lmdb/blocks.ts';
 import { freshDirectory, stop } from '../../test/support/binary.ts';
 import { BenchReplica, cells, names } from '../cluster-replica.ts';
 import { median } from '../numbers.ts';
@@ -74,7 +74,7 @@ async function ofNode(stage: Stage, seconds: number): Promise<Pick<Inputs, 'pack
   const cluster = await stage.cluster();
   const node = await cluster.node();
   const plan = { connections: 64, seconds, warmupSeconds: seconds / 5 };
-  const { rps } = await sendPackets(node.http, packetsOf(ingestMix, node.key), plan);
+  const { rps } = await sendPackets(node.http, createPackets(ingestMix, node.key), plan);
   await Bun.sleep(3000); // Let all counts be shipped.
   const each: number[] = [];
   for (let second = 0; second < 3 * seconds; second += 1) {
@@ -140,19 +140,19 @@ async function sealedPerSecond(rounds: number): Promise<number> {
   const spool = new Spool(join(freshDirectory(), 'spool'), randomUUID);
   const limitsOfNames = { features: series, variants: 64, metrics: 100 };
   const known = new EnvironmentSeries(1, limitsOfNames, []);
-  const mark = { at: Date.now(), applied: 0, version: 1 };
+  const watermark = { at: Date.now(), applied: 0, version: 1 };
   const stream = randomUUID();
-  const aggregator = createSpoolAggregator(spool.store, { stream, mark, maxIdentities: 1000 });
+  const aggregator = createSpoolAggregator(spool.store, { stream, watermark, maxIdentities: 1000 });
   let took = 0;
   for (let round = 0; round <= rounds; round += 1) {
     const batch = new Batch();
-    const bucket = bucketOf(bucketWidth.minute, firstMinute + round);
+    const bucket = encodeBucket(bucketWidth.minute, firstMinute + round);
     for (let at = 0; at < series; at += 1) {
       batch.counts.add(known.variant(`feature-${at >> 3}`, `v${at % 8}`, batch)!, bucket, at % 1000, 1, 0);
     }
     aggregator.write(batch.seal());
     const begun = performance.now();
-    while (!aggregator.seal({ mark }).done);
+    while (!aggregator.seal({ watermark }).done);
     if (round > 0) took += performance.now() - begun; // The first includes the names.
   }
   await spool.store.lmdb.close();

@@ -1,7 +1,7 @@
 import type { HttpPlan, LoadReport } from '../../src/bench/load/plan.ts';
 import { manage, stop } from '../../test/support/binary.ts';
 import { note, noteErrors } from '../benchmark.ts';
-import { type Measured, openControl } from '../cluster-control.ts';
+import { openControl, type RateMeasurement } from '../cluster-control.ts';
 import { load } from '../load.ts';
 import { median } from '../numbers.ts';
 import type { Service } from '../service.ts';
@@ -47,11 +47,11 @@ export async function changes(stage: Stage, options: Options): Promise<Figure[]>
   await declareFeatures(nodes[0]);
   const control = await openControl((await stage.cluster()).url, options);
   const [reads, beside] = [await control.reads(), await control.readsWithChanges()];
-  const inProcess: Measured[] = [];
-  const afterReads: Measured[] = [];
-  const overHttp: Measured[] = [];
-  const features: Measured[] = [];
-  const crowded: Measured[] = [];
+  const inProcess: RateMeasurement[] = [];
+  const afterReads: RateMeasurement[] = [];
+  const overHttp: RateMeasurement[] = [];
+  const features: RateMeasurement[] = [];
+  const crowded: RateMeasurement[] = [];
   for (let turn = 0; turn < options.rounds; turn += 1) {
     inProcess.push(await control.changes());
     afterReads.push(await control.changesAfterReads());
@@ -64,9 +64,9 @@ export async function changes(stage: Stage, options: Options): Promise<Figure[]>
     note(`round ${turn + 1}: ${alone}/s, after reads ${read}/s, over HTTP ${http}/s, of features ${feature}/s`);
   }
   await Promise.all([...nodes.map((node) => stop(node)), control.close()]);
-  const rate = (all: readonly Measured[]) => median(all.map(({ perSecond }) => perSecond));
-  const p50 = (all: readonly Measured[]) => median(all.map((each) => each.p50));
-  const share = (of: readonly Measured[]) =>
+  const rate = (all: readonly RateMeasurement[]) => median(all.map(({ perSecond }) => perSecond));
+  const p50 = (all: readonly RateMeasurement[]) => median(all.map((each) => each.p50));
+  const share = (of: readonly RateMeasurement[]) =>
     median(of.map(({ perSecond }, turn) => perSecond / inProcess[turn]!.perSecond));
   return [
     atLeast('changes/s in process, two nodes, 16 callers each', rate(inProcess), 5_000),
@@ -104,7 +104,7 @@ async function changeOverHttp(
   { seconds }: Options,
   patch: Patch,
   connections = 16,
-): Promise<Measured> {
+): Promise<RateMeasurement> {
   const reports = await Promise.all(
     nodes.map((node) =>
       drive(

@@ -31,10 +31,10 @@ export class OtherNode {
     return register(this.session, this.#stream, this.#stream);
   }
 
-  seal(part: Partial<Delta>): SealedDelta {
+  seal(fields: Partial<Delta>): SealedDelta {
     this.#seq += 1;
     const head = { stream: this.#stream, seq: this.#seq, since: 0, version: 1, through: Date.now() };
-    return { ...head, body: encodeDelta({ ...emptyContent(), ...head, ...part }) };
+    return { ...head, body: encodeDelta({ ...emptyContent(), ...head, ...fields }) };
   }
 
   /** @param each number of deltas per commit */

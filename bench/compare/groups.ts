@@ -7,10 +7,10 @@ import { inTurn, type Run } from '../rounds.ts';
 import { sizeMb, storeInUse, timeStart } from '../start.ts';
 import { calls, issuing } from '../tokens.ts';
 import { messages } from '../unleash.ts';
-import { measure, prepareSubject, verifySubject, type WearOptions, type WearRun } from '../wear.ts';
+import { measure, prepareTrial, verifyTrial, type WearOptions, type WearRun } from '../wear.ts';
 import { type CompareOptions, type Group, runSeconds, startSeconds, tolerances } from './group.ts';
 import { driveAccepted, loadGroup, speedFigures } from './load-group.ts';
-import { type Figure, rowsOf } from './row.ts';
+import { createRows, type Figure } from './row.ts';
 import { prepareSides, sampleSides } from './sides.ts';
 
 const { cost, p50, p99 } = tolerances;
@@ -22,8 +22,8 @@ const start: Group = {
     const sides = await prepareSides(binaries, async (_, binary) => ({ binary, data: await storeInUse(binary) }));
     const times = await sampleSides(rounds, sides, ({ binary, data }) => timeStart(binary, data));
     return [
-      ...rowsOf('start', [{ name: 'start to ready, ms', of: (ms) => ms, better: 'less', tolerance: cost }], times),
-      ...rowsOf(
+      ...createRows('start', [{ name: 'start to ready, ms', of: (ms) => ms, better: 'less', tolerance: cost }], times),
+      ...createRows(
         'start',
         [{ name: 'executable, MiB', of: sizeMb, better: 'less', tolerance: 0.01, exact: true }],
         [[binaries[0]], [binaries[1]]],
@@ -44,7 +44,7 @@ const memory: Group = {
       { name: `${after}, MiB`, of: (each) => each.after, better: 'less', tolerance: cost },
       { name: 'at most, MiB', of: (each) => each.peak, better: 'less', tolerance: cost },
     ];
-    return rowsOf('memory', figures, resident);
+    return createRows('memory', figures, resident);
   },
 };
 
@@ -72,7 +72,7 @@ const wear: Group = {
   async measure(binaries, options) {
     const sides = await prepareSides(binaries, async (_, binary) => {
       const own: WearOptions = { ...wearOptions(options), binary };
-      const subject = await prepareSubject('plain', undefined, own);
+      const subject = await prepareTrial('plain', undefined, own);
       // The first run still writes segments of the journal, which later ones reuse.
       await measure(subject, 'plain', wearRates[0], own);
       return { own, subject };
@@ -82,9 +82,9 @@ const wear: Group = {
       const runs = await sampleSides(options.rounds, sides, ({ own, subject }) => measure(subject, 'plain', rate, own));
       rates.push({ rate, runs });
     }
-    for (const side of sides) await side.attempt(({ subject }) => verifySubject(subject));
+    for (const side of sides) await side.attempt(({ subject }) => verifyTrial(subject));
     return rates.flatMap(({ rate, runs: [previous, current] }) =>
-      rowsOf(`wear, ${rate.toLocaleString('en-GB')} packets/s`, wearFigures, [
+      createRows(`wear, ${rate.toLocaleString('en-GB')} packets/s`, wearFigures, [
         sides[0].available(previous),
         sides[1].available(current),
       ]),
@@ -128,7 +128,7 @@ const onePort: Group = {
     }
     for (const side of sides) await side.attempt(({ verify }) => verify());
     return sections.flatMap(({ connections, runs: [previous, current] }) =>
-      rowsOf(`one-port, ${connections} connections`, onePortFigures, [
+      createRows(`one-port, ${connections} connections`, onePortFigures, [
         sides[0].available(previous),
         sides[1].available(current),
       ]),

@@ -2,7 +2,7 @@ import { beginTrial, type Comparison, startFloors } from '../beside-floor.ts';
 import { median } from '../numbers.ts';
 import { drive, inTurn, type Open, type Run, type Target } from '../rounds.ts';
 import { type CompareOptions, type Group, runSeconds, startSeconds, tolerances } from './group.ts';
-import { type Figure, type Row, rowsOf } from './row.ts';
+import { createRows, type Figure, type Row } from './row.ts';
 import { prepareSides, type Side, type Sides, sampleSides } from './sides.ts';
 
 /** A number of connections to measure with. */
@@ -19,7 +19,7 @@ interface Sample extends Run {
   readonly floor?: Run | undefined;
 }
 
-type Subject = Awaited<ReturnType<typeof beginTrial>>;
+type StartedTrial = Awaited<ReturnType<typeof beginTrial>>;
 
 /** Compares two executables and the floor of a benchmark under its load. */
 export function loadGroup<Own extends string>(
@@ -35,12 +35,12 @@ export function loadGroup<Own extends string>(
       const { seconds, warmup } = options;
       const base = options.small ? comparison.small : comparison.defaults;
       const sides = await prepareSides(binaries, async (side, binary) => {
-        const subject = await beginTrial(side, comparison, binary, { ...base, seconds });
-        await driveAccepted(subject.target, { seconds: warmup });
-        return subject;
+        const started = await beginTrial(side, comparison, binary, { ...base, seconds });
+        await driveAccepted(started.target, { seconds: warmup });
+        return started;
       });
-      const subject = sides.map((side) => side.subject).find((each) => each !== undefined);
-      const floor = subject && (await startFloors(comparison, subject.trial))[0];
+      const started = sides.map((side) => side.trial).find((each) => each !== undefined);
+      const floor = started && (await startFloors(comparison, started.trial))[0];
       await floor?.drive({ seconds: warmup });
       const rows: (() => Row[])[] = [];
       for (const section of sections) {
@@ -58,7 +58,7 @@ async function measureSection(
   group: string,
   unit: string,
   { connections, floor: withFloor, half: withHalf }: Section,
-  sides: Sides<Subject>,
+  sides: Sides<StartedTrial>,
   floor: Target | undefined,
   { rounds }: CompareOptions,
 ): Promise<() => Row[]> {
@@ -75,19 +75,19 @@ async function measureSection(
   const kept = <Each>(each: readonly (readonly (Each | undefined)[])[]) =>
     sides.map((side, at) => side.available(each[at]!)) as [Each[], Each[]];
   return () => [
-    ...rowsOf(place, fullFigures(unit, withFloor), kept(full)),
-    ...(half === undefined ? [] : rowsOf(place, halfFigures, kept(half))),
+    ...createRows(place, fullFigures(unit, withFloor), kept(full)),
+    ...(half === undefined ? [] : createRows(place, halfFigures, kept(half))),
   ];
 }
 
 /** Drives the floor and both executables in alternating rounds. */
 async function driveSides(
   rounds: number,
-  sides: Sides<Subject>,
+  sides: Sides<StartedTrial>,
   floor: Target | undefined,
   open: Open,
 ): Promise<(Sample | undefined)[][]> {
-  const onSide = (side: Side<Subject>) => () => side.attempt(({ target }) => driveAccepted(target, open));
+  const onSide = (side: Side<StartedTrial>) => () => side.attempt(({ target }) => driveAccepted(target, open));
   const onFloor = floor === undefined ? [] : [() => drive(floor, open)];
   const results = await inTurn<Run | undefined>(rounds, [...sides.map(onSide), ...onFloor]);
   const [previous, current, floors] = results;

@@ -51,7 +51,7 @@ export function isLoss(row: Row): boolean {
  * The rows of a group. A side without samples is not available. A figure that this machine does not report, or that is always 0, has
  * no row.
  */
-export function rowsOf<Sample>(
+export function createRows<Sample>(
   group: string,
   figures: readonly Figure<Sample>[],
   [previous, current]: readonly [readonly Sample[], readonly Sample[]],

@@ -2,46 +2,46 @@ import { note } from '../benchmark.ts';
 import { inTurn } from '../rounds.ts';
 
 /** One of two compared executables, with the subject of its measurements: a service, a store. */
-export class Side<Subject> {
+export class Side<Trial> {
   readonly name: string;
-  #subject: Subject | undefined;
+  #trial: Trial | undefined;
 
-  constructor(name: string, subject: Subject | undefined) {
+  constructor(name: string, trial: Trial | undefined) {
     this.name = name;
-    this.#subject = subject;
+    this.#trial = trial;
   }
 
   /** `undefined` if the executable is unable to do what is measured, such as an older one that lacks a route. */
-  get subject(): Subject | undefined {
-    return this.#subject;
+  get trial(): Trial | undefined {
+    return this.#trial;
   }
 
   /** Does work with the subject. After a failure the side has no subject, and its figures are not available. */
-  async attempt<Result>(work: (subject: Subject) => Promise<Result>): Promise<Result | undefined> {
-    if (this.#subject === undefined) return undefined;
+  async attempt<Result>(work: (trial: Trial) => Promise<Result>): Promise<Result | undefined> {
+    if (this.#trial === undefined) return undefined;
     try {
-      return await work(this.#subject);
+      return await work(this.#trial);
     } catch (error) {
       note(`NOT AVAILABLE in the ${this.name} executable: ${(error as Error).message}`);
-      this.#subject = undefined;
+      this.#trial = undefined;
       return undefined;
     }
   }
 
   /** The samples of each round; none if the side has no subject. */
   available<Sample>(samples: readonly (Sample | undefined)[]): readonly Sample[] {
-    return this.#subject === undefined ? [] : samples.filter((sample) => sample !== undefined);
+    return this.#trial === undefined ? [] : samples.filter((sample) => sample !== undefined);
   }
 }
 
 /** Both executables. */
-export type Sides<Subject> = readonly [previous: Side<Subject>, current: Side<Subject>];
+export type Sides<Trial> = readonly [previous: Side<Trial>, current: Side<Trial>];
 
 /** Prepares the measurements of both executables, one after the other. */
-export async function prepareSides<Subject>(
+export async function prepareSides<Trial>(
   [previous, current]: readonly [previous: string, current: string],
-  prepare: (name: string, binary: string) => Promise<Subject>,
-): Promise<Sides<Subject>> {
+  prepare: (name: string, binary: string) => Promise<Trial>,
+): Promise<Sides<Trial>> {
   const side = async (name: string, binary: string) => {
     const path = new Side(name, binary);
     return new Side(name, await path.attempt(() => prepare(name, binary)));
@@ -50,10 +50,10 @@ export async function prepareSides<Subject>(
 }
 
 /** Samples both executables in alternating rounds. */
-export async function sampleSides<Subject, Sample>(
+export async function sampleSides<Trial, Sample>(
   rounds: number,
-  sides: Sides<Subject>,
-  sample: (subject: Subject) => Promise<Sample>,
+  sides: Sides<Trial>,
+  sample: (trial: Trial) => Promise<Sample>,
 ): Promise<[readonly Sample[], readonly Sample[]]> {
   const samples = await inTurn(
     rounds,

@@ -24,18 +24,18 @@ export function json(rows: readonly Row[]): object[] {
     ...row,
     previousMedian: row.previous.length > 0 ? median(row.previous) : null,
     currentMedian: row.current.length > 0 ? median(row.current) : null,
-    ratio: ratioOf(row) ?? null,
+    ratio: computeRatio(row) ?? null,
     verdict: judge(row),
   }));
 }
 
-function ratioOf({ previous, current }: Row): number | undefined {
+function computeRatio({ previous, current }: Row): number | undefined {
   const value = median(current) / median(previous);
   return Number.isFinite(value) ? value : undefined;
 }
 
 function ratio(row: Row): string {
-  return ratioOf(row)?.toFixed(2) ?? '';
+  return computeRatio(row)?.toFixed(2) ?? '';
 }
 
 function spread(values: readonly number[]): string {

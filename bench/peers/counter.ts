@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { ingestMix, packetsOf, requestText } from '../../src/bench/load/packets.ts';
+import { createPackets, ingestMix, requestText } from '../../src/bench/load/packets.ts';
 import { startProcess, stop } from '../../test/support/binary.ts';
 import { installModules, type ModuleSet, versionIn } from '../../test/support/install-modules.ts';
 import { runOnPostgres } from './on-postgres.ts';
-import { checksOf, type Peer } from './peer.ts';
+import { countChecks, type Peer } from './peer.ts';
 
 /** Modules of the counter. */
 export const counterModules: ModuleSet = {
@@ -21,10 +21,10 @@ export const counter: Peer = {
   uniqueUsers: 'none',
   async start() {
     const modules = await installModules(counterModules);
-    const packets = packetsOf(ingestMix, key);
+    const packets = createPackets(ingestMix, key);
     const script = join(import.meta.dirname, 'counter.mjs');
     const requests = (http: string) =>
-      packets.map((packet) => ({ text: requestText(packet, http), checks: checksOf(packet) }));
+      packets.map((packet) => ({ text: requestText(packet, http), checks: countChecks(packet) }));
     return runOnPostgres({
       name: `Fastify ${versionIn(modules, 'fastify')} with an upsert`,
       total: 'SELECT sum(checks) AS total FROM usage',

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import packageJson from '../../package.json' with { type: 'json' };
-import { ingestMix, packetsOf, requestText } from '../../src/bench/load/packets.ts';
+import { createPackets, ingestMix, requestText } from '../../src/bench/load/packets.ts';
 import { manage, token as signIn, startBinary, stop, usage } from '../../test/support/binary.ts';
 import { type Service, startService } from '../service.ts';
 import { tokenRequest } from '../tokens.ts';
 import { start, token } from '../unleash.ts';
-import { checksOf, type Peer, type PeerRequest, type RunningPeer } from './peer.ts';
+import { countChecks, type Peer, type PeerRequest, type RunningPeer } from './peer.ts';
 import { messages } from './unleash.ts';
 
 const hour = 3_600_000;
@@ -18,9 +18,9 @@ export function packetsTo(binary: string): Peer {
     uniqueUsers: 'estimate, ± 2 %',
     async start() {
       const service = await startService(binary, serve);
-      const packets = packetsOf(ingestMix, service.key);
+      const packets = createPackets(ingestMix, service.key);
       const requests = (http: string) =>
-        packets.map((packet) => ({ text: requestText(packet, http), checks: checksOf(packet) }));
+        packets.map((packet) => ({ text: requestText(packet, http), checks: countChecks(packet) }));
       return runFlagmeter(binary, service, 'packet', requests, (http) => {
         const { text, checks } = requests(http)[0]!;
         const key = `Idempotency-Key: ${randomUUID()}`;
@@ -48,7 +48,7 @@ export function messagesTo(binary: string): Peer {
 }
 
 /** The tokens of an API key. */
-export function tokensOf(binary: string): Peer {
+export function createTokenPeer(binary: string): Peer {
   return {
     status: 200,
     uniqueUsers: '',

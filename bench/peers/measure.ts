@@ -45,9 +45,9 @@ export async function measurePeers(peers: readonly Peer[], plan: PeerPlan): Prom
     for (const peer of peers) all.push({ peer, running: await peer.start(), runs: [], cpu: 0, checks: 0 });
     for (let turn = 1; turn <= plan.rounds; turn++) {
       for (const each of all) {
-        const before = cpuOf(each.running);
+        const before = sumCpuSeconds(each.running);
         each.runs.push(await drive(each, plan));
-        each.cpu += cpuOf(each.running) - before;
+        each.cpu += sumCpuSeconds(each.running) - before;
       }
       note(
         `round ${turn}: ${all.map(({ running, runs }) => `${running.name} ${round(runs.at(-1)!.rps)}/s`).join('; ')}`,
@@ -64,7 +64,7 @@ export async function measurePeers(peers: readonly Peer[], plan: PeerPlan): Prom
         ...{ name: running.name, uniqueUsers: peer.uniqueUsers },
         ...{ rps: round(rps), p50Ms: round(half.p50, 2), p99Ms: round(half.p99, 2) },
         ...{ cpuUs: round((cpu * 1e6) / requests), rssMb: round(memory) },
-        durability: running.counts && (await durabilityOf(each, running.counts, plan)),
+        durability: running.counts && (await measureDurability(each, running.counts, plan)),
       });
     }
     return figures;
@@ -98,7 +98,7 @@ function checksIn({ accepted }: LoadReport, requests: readonly PeerRequest[]): n
 }
 
 /** Checks its counts, and measures what a SIGKILL under load loses, and what a retry adds. */
-async function durabilityOf(driven: Driven, counts: PeerCounts, plan: PeerPlan): Promise<Durability> {
+async function measureDurability(driven: Driven, counts: PeerCounts, plan: PeerPlan): Promise<Durability> {
   const { running, peer } = driven;
   const stored = await settled(counts, driven.checks);
   if (stored !== driven.checks) note(`WRONG COUNTS of ${running.name}: accepted ${driven.checks}, stored ${stored}`);
@@ -145,6 +145,6 @@ async function settled(counts: PeerCounts, expected: number): Promise<number> {
   return total;
 }
 
-function cpuOf(running: RunningPeer): number {
+function sumCpuSeconds(running: RunningPeer): number {
   return running.processes().reduce((sum, pid) => sum + cpuSeconds(pid), 0);
 }

@@ -47,6 +47,6 @@ export interface PeerCounts {
 }
 
 /** The sum of the checks that a packet adds. */
-export function checksOf({ counts }: BenchPacket): number {
+export function countChecks({ counts }: BenchPacket): number {
   return [...counts.values()].reduce((sum, [checks]) => sum + checks, 0);
 }

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { ingestMix, packetsOf } from '../../src/bench/load/packets.ts';
+import { createPackets, ingestMix } from '../../src/bench/load/packets.ts';
 import { installModules, versionIn } from '../../test/support/install-modules.ts';
 import { startUnleash, unleashModules } from '../../test/unleash-server/start-unleash.ts';
-import { bucketsOf, requestOf, start, token } from '../unleash.ts';
+import { createBuckets, formatRequest, start, token } from '../unleash.ts';
 import { runOnPostgres } from './on-postgres.ts';
-import { checksOf, type Peer, type PeerRequest } from './peer.ts';
+import { countChecks, type Peer, type PeerRequest } from './peer.ts';
 
 const frontendToken = `default:production.${'e'.repeat(56)}`;
 const unlimited = '1000000000';
@@ -29,9 +29,9 @@ export const unleashFrontend: Peer = unleashPeer({
   status: 200,
   flags: Array.from({ length: ingestMix.features }, (_, n) => `feature-${n}`),
   requests: (http) =>
-    packetsOf(ingestMix, '').map((packet) => ({
+    createPackets(ingestMix, '').map((packet) => ({
       text: frontendRequest(http, JSON.parse(packet.body).f),
-      checks: checksOf(packet),
+      checks: countChecks(packet),
     })),
 });
 
@@ -44,9 +44,9 @@ export const unleashClient: Peer = unleashPeer({
 
 /** Messages of SDKs for a program at `http`. */
 export function messages(http: string, run: string): PeerRequest[] {
-  return bucketsOf(messageFlags.all, messageFlags.each, run).map((message) => ({
-    text: requestOf(message, http),
-    checks: checksOf(message),
+  return createBuckets(messageFlags.all, messageFlags.each, run).map((message) => ({
+    text: formatRequest(message, http),
+    checks: countChecks(message),
   }));
 }
 

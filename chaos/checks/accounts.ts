@@ -26,7 +26,10 @@ async function checkFeatures(round: Round, node: ServiceNode): Promise<void> {
   const items = await readAll<{ name: string }>(round, node, path);
   const shown = new Set(items.map(({ name }) => name).filter((name) => name.startsWith(`${environment}-`)));
   for (const name of new Set(round.changes.map((change) => change.name))) {
-    const [declared, deleted] = [outcomeOf(round, 'feature.declared', name), outcomeOf(round, 'feature.deleted', name)];
+    const [declared, deleted] = [
+      findOutcome(round, 'feature.declared', name),
+      findOutcome(round, 'feature.deleted', name),
+    ];
     const must = declared === 'accepted' && deleted === 'refused';
     const mustNot = declared === 'refused' || deleted === 'accepted';
     const isThere = shown.has(name);
@@ -38,7 +41,7 @@ async function checkFeatures(round: Round, node: ServiceNode): Promise<void> {
 }
 
 /** The outcome of a change. One that was not requested was refused. */
-function outcomeOf(round: Round, action: Round['changes'][number]['action'], name: string) {
+function findOutcome(round: Round, action: Round['changes'][number]['action'], name: string) {
   return round.changes.find((change) => change.name === name && change.action === action)?.outcome ?? 'refused';
 }
 

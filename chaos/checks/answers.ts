@@ -12,7 +12,7 @@ const explained = new Set([
 const counts = /^(packet|report|grpc report):/;
 
 /** Checks that a fault explains every answer, and that counting continues without PostgreSQL. */
-export function checkAnswers(journal: Journal, known: Set<string>): void {
+export function checkResponses(journal: Journal, known: Set<string>): void {
   for (const name of journal.counts.keys()) {
     if (known.has(name)) continue;
     known.add(name);

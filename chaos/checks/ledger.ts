@@ -8,8 +8,8 @@ export async function checkLedger(round: Round): Promise<void> {
   const { application, environment } = round.shop;
   const path = `/api/v2/applications/${application}/ingest?environment=${environment}`;
   const senders = [...round.senders, ...round.people.map(({ sender }) => sender)];
-  const parts = senders.flatMap(({ totals }) => totals.flatMap(({ digits }) => digits.parts));
-  const least = parts.filter(({ outcome }) => outcome === 'accepted').length;
+  const requests = senders.flatMap(({ totals }) => totals.flatMap(({ digits }) => digits.requests));
+  const least = requests.filter(({ outcome }) => outcome === 'accepted').length;
   const most = round.taken.accepted + round.taken.unknown;
   for (const node of round.scene.nodes) {
     const { accepted } = (await round.tokens.insist(node.http, { kind: 'ledger read', path })) as { accepted: number };

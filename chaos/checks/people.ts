@@ -14,10 +14,10 @@ async function checkPerson(round: Round, node: ServiceNode, { identity, sender }
   const { application, environment } = round.shop;
   const of = `/api/v2/applications/${application}/identities/${identity}`;
   const path = `${of}/exposures?environment=${environment}`;
-  const answer = (await round.tokens.insist(node.http, { kind: 'exposures read', path })) as {
+  const response = (await round.tokens.insist(node.http, { kind: 'exposures read', path })) as {
     exposures: { feature: string; checks: number }[];
   };
-  const checks = answer.exposures.find(({ feature }) => feature === 'people')?.checks ?? 0;
+  const checks = response.exposures.find(({ feature }) => feature === 'people')?.checks ?? 0;
   // PostgreSQL may have lost the id itself. Then nothing must be there.
   const through = round.isLossy ? 0 : undefined;
   for (const fault of sender.totals.flatMap(({ digits }) => digits.faults(checks, through)))

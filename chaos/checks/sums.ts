@@ -2,7 +2,7 @@ import type { Total } from '../clients/totals.ts';
 import type { Reports } from './reports.ts';
 
 /** The sum of each series of the reports. */
-export function sumsOf({ usage, metrics }: Pick<Reports, 'usage' | 'metrics'>): Map<string, number> {
+export function sumSeries({ usage, metrics }: Pick<Reports, 'usage' | 'metrics'>): Map<string, number> {
   const counts = usage.features.flatMap(({ feature, variants }) =>
     variants.map(({ variant, checks }) => [`feature ${feature} ${variant}`, checks] as const),
   );
@@ -11,6 +11,6 @@ export function sumsOf({ usage, metrics }: Pick<Reports, 'usage' | 'metrics'>): 
 }
 
 /** The key of a series in `sumsOf`. */
-export function keyOf({ kind, name, variant }: Pick<Total, 'kind' | 'name' | 'variant'>): string {
+export function formatSeriesKey({ kind, name, variant }: Pick<Total, 'kind' | 'name' | 'variant'>): string {
   return kind === 'metric' ? `metric ${name}` : `feature ${name} ${variant}`;
 }

@@ -1,7 +1,7 @@
 import type { Total } from '../clients/totals.ts';
 import type { Round } from '../round.ts';
 import { type Reports, readReports } from './reports.ts';
-import { keyOf, sumsOf } from './sums.ts';
+import { formatSeriesKey, sumSeries } from './sums.ts';
 
 /**
  * Compares the reports of each node with the outcome of each request. Accepted requests count once, refused ones not at all, and others
@@ -22,10 +22,10 @@ export async function checkUsage(round: Round, end: number): Promise<void> {
 }
 
 function checkReports(round: Round, reports: Reports): void {
-  const sums = sumsOf(reports);
+  const sums = sumSeries(reports);
   const totals = round.senders.flatMap((sender) => sender.totals);
   for (const total of totals) {
-    const faults = total.digits.faults(sums.get(keyOf(total)) ?? 0);
+    const faults = total.digits.faults(sums.get(formatSeriesKey(total)) ?? 0);
     for (const fault of faults)
       round.journal.violation(`${reports.node.name}, ${total.kind} ${total.name}/${total.variant}: ${fault}`);
   }
@@ -43,7 +43,7 @@ function checkWhole(
   const counted = (of: RegExp) =>
     totals
       .filter(({ kind, name }) => kind === 'feature' && of.test(name))
-      .reduce((sum, total) => sum + total.digits.countedIn(sums.get(keyOf(total)) ?? 0), 0);
+      .reduce((sum, total) => sum + total.digits.countedIn(sums.get(formatSeriesKey(total)) ?? 0), 0);
   const ofPeople = usage.features.find(({ feature }) => feature === 'people')?.used ?? 0;
   const { checks = 0, used = 0, viewed = 0 } = usage.features.find(({ feature }) => feature === 'all') ?? {};
   const packets = metrics.find(({ metric }) => metric === 'packets')?.value ?? 0;
@@ -57,7 +57,7 @@ function checkWhole(
 /** Checks that each person is one user, within the 2 % error of the sketch. */
 function checkUsers(round: Round, { node, usage }: Reports): void {
   const outcomes = round.people.map(({ sender }) =>
-    sender.totals.flatMap(({ digits }) => digits.parts.map(({ outcome }) => outcome)),
+    sender.totals.flatMap(({ digits }) => digits.requests.map(({ outcome }) => outcome)),
   );
   const least = outcomes.filter((each) => each.includes('accepted')).length;
   const most = outcomes.filter((each) => each.some((outcome) => outcome !== 'refused')).length;

@@ -7,7 +7,7 @@ import type { Journal } from '../journal.ts';
  */
 export type Outcome = 'accepted' | 'refused' | 'unknown';
 
-export interface Answer {
+export interface ServiceResponse {
   readonly outcome: Outcome;
   /** `undefined` without an answer. */
   readonly status: number | undefined;
@@ -28,16 +28,16 @@ export interface Question {
 }
 
 /** Sends a request once, on a new connection. */
-export async function ask(journal: Journal, http: string, question: Question): Promise<Answer> {
-  const answer = await send(http, question);
-  journal.count(`${question.kind}: ${answer.status ?? 'no answer'}${answer.code ? ` ${answer.code}` : ''}`);
-  return answer;
+export async function ask(journal: Journal, http: string, question: Question): Promise<ServiceResponse> {
+  const response = await send(http, question);
+  journal.count(`${question.kind}: ${response.status ?? 'no answer'}${response.code ? ` ${response.code}` : ''}`);
+  return response;
 }
 
 async function send(
   http: string,
   { method = 'GET', path, headers, body, timeoutMs = 6_000 }: Question,
-): Promise<Answer> {
+): Promise<ServiceResponse> {
   const isForm = body instanceof URLSearchParams;
   const type = body === undefined || isForm ? {} : { 'content-type': 'application/json' };
   try {
@@ -50,13 +50,13 @@ async function send(
       signal: AbortSignal.timeout(timeoutMs),
       ...(body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) }),
     });
-    return answerOf(response.status, await response.text());
+    return classifyResponse(response.status, await response.text());
   } catch {
     return { outcome: 'unknown', status: undefined, code: undefined, body: '' };
   }
 }
 
-function answerOf(status: number, body: string): Answer {
+function classifyResponse(status: number, body: string): ServiceResponse {
   if (status < 400) return { outcome: 'accepted', status, code: undefined, body };
   const code = codeIn(body);
   const isOurs = code !== undefined && code !== 'internal' && code !== 'deadline_exceeded';

@@ -15,19 +15,19 @@ export async function changeFeatures(round: Round, dice: Dice, name: string): Pr
 async function declare(round: Round, dice: Dice, feature: string): Promise<boolean> {
   const path = `/api/v2/applications/${round.shop.application}/features`;
   const question = { kind: 'declare', method: 'POST', path, body: { name: feature } } as const;
-  const answer = await round.tokens.ask(round.somewhere(dice), question);
-  note(round, 'feature.declared', feature, answer.outcome, answer.status);
-  if (answer.status === 409) madeTwice(round, `${feature} is declared`);
-  if (answer.status === 201) await look(round, dice, feature, 200);
-  return answer.status === 201;
+  const response = await round.tokens.ask(round.somewhere(dice), question);
+  note(round, 'feature.declared', feature, response.outcome, response.status);
+  if (response.status === 409) madeTwice(round, `${feature} is declared`);
+  if (response.status === 201) await look(round, dice, feature, 200);
+  return response.status === 201;
 }
 
 async function remove(round: Round, dice: Dice, feature: string): Promise<void> {
   const path = `/api/v2/applications/${round.shop.application}/features/${feature}`;
-  const answer = await round.tokens.ask(round.somewhere(dice), { kind: 'delete', method: 'DELETE', path });
-  note(round, 'feature.deleted', feature, answer.outcome, answer.status);
-  if (answer.status === 404) madeTwice(round, `${feature} is deleted`);
-  if (answer.status === 204) await look(round, dice, feature, 404);
+  const response = await round.tokens.ask(round.somewhere(dice), { kind: 'delete', method: 'DELETE', path });
+  note(round, 'feature.deleted', feature, response.outcome, response.status);
+  if (response.status === 404) madeTwice(round, `${feature} is deleted`);
+  if (response.status === 204) await look(round, dice, feature, 404);
 }
 
 /** Notes the outcome. A node that could not query PostgreSQL may still have made the change, so its answer is not a refusal. */

@@ -1,7 +1,7 @@
 import type { Outcome } from './ask.ts';
 
 /** One request of a series. */
-export interface Part {
+export interface CountedRequest {
   /** Its count, a distinct power of four. */
   readonly count: number;
   outcome: Outcome | 'pending';
@@ -16,20 +16,20 @@ export interface Part {
 export class Digits {
   /** Number of digits in a count, an integer below 2^31. */
   static readonly most = 15;
-  readonly #parts: Part[] = [];
+  readonly #requests: CountedRequest[] = [];
 
-  get parts(): readonly Part[] {
-    return this.#parts;
+  get requests(): readonly CountedRequest[] {
+    return this.#requests;
   }
 
   get isFull(): boolean {
-    return this.#parts.length === Digits.most;
+    return this.#requests.length === Digits.most;
   }
 
-  next(): Part {
-    const part: Part = { count: 4 ** this.#parts.length, outcome: 'pending' };
-    this.#parts.push(part);
-    return part;
+  next(): CountedRequest {
+    const request: CountedRequest = { count: 4 ** this.#requests.length, outcome: 'pending' };
+    this.#requests.push(request);
+    return request;
   }
 
   /**
@@ -37,8 +37,9 @@ export class Digits {
    * @param through only requests accepted before this time (Unix ms) must be in the sum
    */
   faults(sum: number, through = Number.POSITIVE_INFINITY): string[] {
-    if (sum >= 4 ** this.#parts.length) return [`the sum ${sum} is more than ${this.#parts.length} requests can make`];
-    return this.#parts.flatMap(({ outcome, at = 0 }, index) => {
+    if (sum >= 4 ** this.#requests.length)
+      return [`the sum ${sum} is more than ${this.#requests.length} requests can make`];
+    return this.#requests.flatMap(({ outcome, at = 0 }, index) => {
       const times = timesIn(sum, index);
       const [least, most] = [outcome === 'accepted' && at < through ? 1 : 0, outcome === 'refused' ? 0 : 1];
       if (times >= least && times <= most) return [];
@@ -49,13 +50,13 @@ export class Digits {
 
   /** Adopts a sum as correct: requests in it were accepted, others refused. */
   settle(sum: number): void {
-    for (const [index, part] of this.#parts.entries())
+    for (const [index, part] of this.#requests.entries())
       part.outcome = timesIn(sum, index) === 0 ? 'refused' : 'accepted';
   }
 
   /** Number of requests in a sum. */
   countedIn(sum: number): number {
-    return this.#parts.reduce((all, _, index) => all + timesIn(sum, index), 0);
+    return this.#requests.reduce((all, _, index) => all + timesIn(sum, index), 0);
   }
 }
 

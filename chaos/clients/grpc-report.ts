@@ -33,12 +33,12 @@ export async function grpcReport(
   const { code, trailers } = await call(client, path, encode(type, report), { options, metadata });
   const ours = trailers.get('flagmeter-code')[0];
   round.journal.count(`grpc report: ${code}${ours === undefined ? '' : ` ${ours}`}`);
-  const outcome = outcomeOf(code, ours?.toString());
+  const outcome = classifyResult(code, ours?.toString());
   round.taken[outcome]++;
   return outcome;
 }
 
-function outcomeOf(code: number, ours: string | undefined): Outcome {
+function classifyResult(code: number, ours: string | undefined): Outcome {
   if (code === 0) return 'accepted';
   return ours === undefined || ours === 'internal' || ours === 'deadline_exceeded' ? 'unknown' : 'refused';
 }

@@ -15,14 +15,14 @@ export async function invalidateTokens(round: Round, dice: Dice): Promise<void> 
 export async function invalidate(round: Round, server: () => string): Promise<void> {
   const token = await round.tokens.fresh(server());
   if (token === undefined) return;
-  const answer = await round.ask(server(), {
+  const response = await round.ask(server(), {
     kind: 'invalidate',
     method: 'POST',
     path: '/api/account/invalidate-token',
     headers: { authorization: `Bearer ${token}` },
   });
-  if (answer.status === 401) madeTwice(round, 'a fresh token is invalidated');
-  if (answer.status === 200 && !round.isLossy) round.invalidated.push({ token, how: 'invalidated' });
+  if (response.status === 401) madeTwice(round, 'a fresh token is invalidated');
+  if (response.status === 200 && !round.isLossy) round.invalidated.push({ token, how: 'invalidated' });
 }
 
 /** Continues to try invalidated tokens, latest first, on all nodes at once. */

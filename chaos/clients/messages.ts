@@ -9,14 +9,14 @@ import { all, telemetry } from './telemetry.ts';
 export async function sendMessages(round: Round, dice: Dice, name: string): Promise<void> {
   const sender = round.sender('feature', name);
   const { keys, environment } = round.shop;
-  const head = { appKey: keys.Backend, environment, instanceName: name, processStartTime: startOf(dice) };
+  const head = { appKey: keys.Backend, environment, instanceName: name, processStartTime: drawStart(dice) };
   while (!round.isOver) {
     const { name: feature, variant, count, settle } = sender.next();
     const stats = [
       { feature, variantStats: { [variant]: { checkCount: count, usedCount: 1 } } },
       { feature: 'all', variantStats: { on: { checkCount: 1, usedCount: 1, viewedCount: 1 } } },
     ];
-    const report = { ...head, time: timeOf(Date.now()), stats };
+    const report = { ...head, time: formatTime(Date.now()), stats };
     const outcome = await retryElsewhere(round, dice, async (node) =>
       dice.chance(0.4)
         ? grpcReport(round, node.grpc, 'usage', report)
@@ -65,7 +65,7 @@ export async function sendNamedPackets(round: Round, dice: Dice, name: string): 
 }
 
 /** Avoids whole milliseconds, from which the service would conclude that similar reports may be of several processes. */
-function timeOf(now: number): string {
+function formatTime(now: number): string {
   return new Date(now).toISOString().replace('Z', '5Z');
 }
 
@@ -73,6 +73,6 @@ function post(round: Round, http: string, path: string, body: object, headers: R
   return round.ask(http, { kind: 'report', method: 'POST', path, body, headers });
 }
 
-function startOf(dice: Dice): string {
+function drawStart(dice: Dice): string {
   return new Date(Date.now() - dice.between(1_000, 1_000_000)).toISOString();
 }

@@ -1,7 +1,7 @@
 import type { Dice } from '../dice.ts';
 import { pause } from '../pause.ts';
 import type { Round } from '../round.ts';
-import type { Answer } from './ask.ts';
+import type { ServiceResponse } from './ask.ts';
 import { all, telemetry } from './telemetry.ts';
 import type { Sender } from './totals.ts';
 
@@ -21,7 +21,7 @@ export async function sendPackets(round: Round, dice: Dice, name: string): Promi
 export async function sendPacketsUntil(
   round: Round,
   http: string,
-  isLast: (answer: Answer) => boolean,
+  isLast: (response: ServiceResponse) => boolean,
   { isGivenUp = false, isKept = true } = {},
 ): Promise<void> {
   const sender = round.sender('feature', `packets-${http}-${round.senders.length}`);
@@ -29,10 +29,10 @@ export async function sendPacketsUntil(
   while (!isLast(await sendPacket(round, http, sender, isKept))) await pause(20);
 }
 
-async function sendPacket(round: Round, http: string, sender: Sender, isKept = true): Promise<Answer> {
+async function sendPacket(round: Round, http: string, sender: Sender, isKept = true): Promise<ServiceResponse> {
   const { name, variant, count, settle } = sender.next();
   const f = { [name]: { [variant]: [count, 1] }, ...all };
-  const answer = await telemetry(round, http, { f, m: { packets: 1 } });
-  settle(answer.outcome === 'accepted' && !isKept ? 'unknown' : answer.outcome);
-  return answer;
+  const response = await telemetry(round, http, { f, m: { packets: 1 } });
+  settle(response.outcome === 'accepted' && !isKept ? 'unknown' : response.outcome);
+  return response;
 }

@@ -15,14 +15,14 @@ export async function mintAndUse(round: Round, dice: Dice, name: string): Promis
 }
 
 async function mint(round: Round, http: string, identity: string): Promise<string | undefined> {
-  const answer = await round.ask(http, {
+  const response = await round.ask(http, {
     kind: 'mint',
     method: 'POST',
     path: '/api/frontend/identities',
     headers: { authorization: round.shop.keys.Backend },
     body: { identity },
   });
-  return answer.status === 200 ? (JSON.parse(answer.body) as { instanceId: string }).instanceId : undefined;
+  return response.status === 200 ? (JSON.parse(response.body) as { instanceId: string }).instanceId : undefined;
 }
 
 /** Sends two concurrent packets of one person through different nodes. */

@@ -5,7 +5,7 @@ import { pause } from '../pause.ts';
 import type { Round } from '../round.ts';
 import { balanced } from '../scene/balancer.ts';
 import { hub } from '../scene/network.ts';
-import type { Answer } from './ask.ts';
+import type { ServiceResponse } from './ask.ts';
 import { madeTwice } from './changes.ts';
 
 export const redirectUri = 'https://shop.example/callback';
@@ -26,17 +26,17 @@ export async function raceRefreshes(round: Round, dice: Dice, clientId: string):
 
 async function race(round: Round, dice: Dice, clientId: string, tokens: Tokens): Promise<void> {
   const present = () => refresh(round, round.node(dice).http, clientId, tokens.refresh_token);
-  const answers = await Promise.all([present(), present()]);
-  if (answers.every(({ status }) => status === 400)) madeTwice(round, 'a fresh refresh token is used');
-  if (dice.chance(0.5)) answers.push(await present());
-  const successes = answers.filter(({ status }) => status === 200);
+  const responses = await Promise.all([present(), present()]);
+  if (responses.every(({ status }) => status === 400)) madeTwice(round, 'a fresh refresh token is used');
+  if (dice.chance(0.5)) responses.push(await present());
+  const successes = responses.filter(({ status }) => status === 200);
   if (successes.length > 1 && !round.isLossy)
     round.journal.violation(`a refresh token had ${successes.length} successes`);
   if (successes.length > 0 && !round.isLossy)
     round.invalidated.push({ token: tokens.access_token, how: 'replaced by a refresh' });
 }
 
-function refresh(round: Round, http: string, clientId: string, token: string): Promise<Answer> {
+function refresh(round: Round, http: string, clientId: string, token: string): Promise<ServiceResponse> {
   const body = new URLSearchParams({ grant_type: 'refresh_token', client_id: clientId, refresh_token: token });
   return round.ask(http, { kind: 'refresh', method: 'POST', path: '/connect/token', body });
 }
@@ -46,7 +46,7 @@ async function signIn(round: Round, dice: Dice, clientId: string): Promise<Token
   const verifier = randomBytes(32).toString('base64url');
   const code = await authorize(round, clientId, createHash('sha256').update(verifier).digest('base64url'));
   if (code === undefined) return undefined;
-  const answer = await round.ask(round.somewhere(dice), {
+  const response = await round.ask(round.somewhere(dice), {
     kind: 'code',
     method: 'POST',
     path: '/connect/token',
@@ -58,7 +58,7 @@ async function signIn(round: Round, dice: Dice, clientId: string): Promise<Token
       code_verifier: verifier,
     }),
   });
-  return answer.status === 200 ? (JSON.parse(answer.body) as Tokens) : undefined;
+  return response.status === 200 ? (JSON.parse(response.body) as Tokens) : undefined;
 }
 
 /** @returns the authorization code in the redirect */

@@ -1,5 +1,5 @@
 import type { Round } from '../round.ts';
-import type { Answer } from './ask.ts';
+import type { ServiceResponse } from './ask.ts';
 
 /** Counted once by every packet and report besides its own series, so its sum is the number of counted requests. */
 export const all = { all: { on: [1, 1, 1] } };
@@ -11,7 +11,7 @@ export function telemetry(
   packet: object,
   headers: Readonly<Record<string, string>> = {},
   kind = 'packet',
-): Promise<Answer> {
+): Promise<ServiceResponse> {
   const { keys, environment } = round.shop;
   return round.ask(http, {
     kind,

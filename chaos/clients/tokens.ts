@@ -1,6 +1,6 @@
 import type { Credentials } from '../../test/support/binary.ts';
 import type { Journal } from '../journal.ts';
-import { type Answer, ask, type Question } from './ask.ts';
+import { ask, type Question, type ServiceResponse } from './ask.ts';
 
 /** Tokens of the first API key. */
 export class Tokens {
@@ -26,28 +26,28 @@ export class Tokens {
       client_secret: clientSecret,
       scope: 'openid flagmeter',
     });
-    const answer = await ask(this.#journal, http, { kind: 'token', method: 'POST', path: '/connect/token', body });
-    return answer.status === 200 ? (JSON.parse(answer.body) as { access_token: string }).access_token : undefined;
+    const response = await ask(this.#journal, http, { kind: 'token', method: 'POST', path: '/connect/token', body });
+    return response.status === 200 ? (JSON.parse(response.body) as { access_token: string }).access_token : undefined;
   }
 
   /** Sends a request with a token that is kept while it is accepted. */
-  async ask(http: string, question: Question): Promise<Answer> {
+  async ask(http: string, question: Question): Promise<ServiceResponse> {
     this.#kept ??= await this.fresh(http);
     if (this.#kept === undefined) return { outcome: 'refused', status: 503, code: 'no_token', body: '' };
     const headers = { ...question.headers, authorization: `Bearer ${this.#kept}` };
-    const answer = await ask(this.#journal, http, { ...question, headers });
-    if (answer.status === 401) this.#kept = undefined;
-    return answer;
+    const response = await ask(this.#journal, http, { ...question, headers });
+    if (response.status === 401) this.#kept = undefined;
+    return response;
   }
 
   /** Repeats a request until the status is the wanted one. @throws {Error} after 30 s */
   async insist(http: string, question: Question, status = 200): Promise<unknown> {
     const end = performance.now() + 30_000;
     for (;;) {
-      const answer = await this.ask(http, { ...question, timeoutMs: 15_000 });
-      if (answer.status === status) return answer.body === '' ? undefined : JSON.parse(answer.body);
+      const response = await this.ask(http, { ...question, timeoutMs: 15_000 });
+      if (response.status === status) return response.body === '' ? undefined : JSON.parse(response.body);
       if (performance.now() > end)
-        throw new Error(`${http}${question.path} answered ${answer.status} and not ${status}: ${answer.body}`);
+        throw new Error(`${http}${question.path} answered ${response.status} and not ${status}: ${response.body}`);
       await new Promise((resolve) => setTimeout(resolve, 200));
     }
   }

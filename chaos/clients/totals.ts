@@ -1,4 +1,4 @@
-import { Digits, type Part } from './digits.ts';
+import { type CountedRequest, Digits } from './digits.ts';
 
 /** A series of features or metrics whose sum identifies each request. */
 export interface Total {
@@ -24,7 +24,8 @@ export class Sender {
     return this.#totals;
   }
 
-  next(): Part & Pick<Total, 'name' | 'variant'> & { readonly settle: (outcome: Part['outcome']) => void } {
+  next(): CountedRequest &
+    Pick<Total, 'name' | 'variant'> & { readonly settle: (outcome: CountedRequest['outcome']) => void } {
     let total = this.#totals.at(-1);
     if (total === undefined || total.digits.isFull) {
       const variant = `block-${this.#totals.length}`;
@@ -32,11 +33,11 @@ export class Sender {
       total = { kind: this.#kind, name, variant, digits: new Digits() };
       this.#totals.push(total);
     }
-    const part = total.digits.next();
-    const settle = (outcome: Part['outcome']) => {
-      part.outcome = outcome;
-      part.at = Date.now();
+    const request = total.digits.next();
+    const settle = (outcome: CountedRequest['outcome']) => {
+      request.outcome = outcome;
+      request.at = Date.now();
     };
-    return { ...part, name: total.name, variant: total.variant, settle };
+    return { ...request, name: total.name, variant: total.variant, settle };
   }
 }

@@ -1,6 +1,6 @@
 import type { UsageReport } from '../../test/support/binary.ts';
 import { type Completeness, reportPath } from '../checks/reports.ts';
-import { keyOf, sumsOf } from '../checks/sums.ts';
+import { formatSeriesKey, sumSeries } from '../checks/sums.ts';
 import type { Dice } from '../dice.ts';
 import { pause } from '../pause.ts';
 import type { Round } from '../round.ts';
@@ -20,19 +20,19 @@ export async function watchReports(round: Round, dice: Dice): Promise<void> {
 
 export async function watchReport(round: Round, { http, name }: ServiceNode): Promise<void> {
   const path = reportPath(round, 'usage', Date.now());
-  const answer = await round.tokens.ask(http, { kind: 'report watched', path });
-  if (answer.status === 200) check(round, name, JSON.parse(answer.body) as UsageReport & Completeness);
+  const response = await round.tokens.ask(http, { kind: 'report watched', path });
+  if (response.status === 200) check(round, name, JSON.parse(response.body) as UsageReport & Completeness);
 }
 
 function check(round: Round, name: string, usage: UsageReport & Completeness): void {
   // The report of a single machine, or one that may lack a stopped node, does not state what it may lack.
   const isComplete = (usage.mayBeCounting ?? []).length === 0;
   const through = isComplete ? Date.parse(usage.completeThrough ?? '1970-01-01') : 0;
-  const sums = sumsOf({ usage, metrics: [] });
+  const sums = sumSeries({ usage, metrics: [] });
   const watched = round.senders.filter((sender) => !round.unwatched.has(sender));
   const features = watched.flatMap(({ totals }) => totals.filter(isFeature));
   for (const total of features)
-    for (const fault of total.digits.faults(sums.get(keyOf(total)) ?? 0, through))
+    for (const fault of total.digits.faults(sums.get(formatSeriesKey(total)) ?? 0, through))
       round.journal.violation(
         `${name} meanwhile, ${total.name}/${total.variant}, through ${usage.completeThrough}: ${fault}`,
       );

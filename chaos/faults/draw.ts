@@ -24,14 +24,14 @@ export const faults: ReadonlyMap<string, Fault> = new Map<string, Fault>(
 );
 
 /** A fault of a round, and the node that it may affect. */
-export interface Drawn {
+export interface RoundFault {
   readonly name: string;
   readonly fault: Fault;
   readonly node: ServiceNode;
 }
 
 /** Draws up to three faults that can happen at the same time. @param only draws from these; all if empty */
-export function drawFaults(scene: Scene, dice: Dice, only: readonly string[]): Drawn[] {
+export function drawFaults(scene: Scene, dice: Dice, only: readonly string[]): RoundFault[] {
   const all = scene.database === undefined ? ofOneNode : faults;
   const choices = [...all].filter(([name]) => only.length === 0 || only.includes(name));
   const least = only.length === 0 ? 0 : 1;
@@ -40,7 +40,7 @@ export function drawFaults(scene: Scene, dice: Dice, only: readonly string[]): D
   );
   const nodes = dice.shuffled(scene.nodes);
   const claimed = new Set<string>();
-  const drawn: Drawn[] = [];
+  const drawn: RoundFault[] = [];
   for (let count = dice.between(1, 3); count > 0; count--) {
     const [name, fault] = dice.pick(tickets);
     const { claims } = fault;

@@ -26,7 +26,7 @@ export interface Fault {
 }
 
 /** The database of a scene with one. Faults of databases are drawn only for such scenes. */
-export function databaseOf({ scene: { database } }: Stage): Database {
+export function requireDatabase({ scene: { database } }: Stage): Database {
   if (database === undefined) throw new Error('The scene has no database');
   return database;
 }

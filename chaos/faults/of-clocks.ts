@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Dice } from '../dice.ts';
 import { pause, within } from '../pause.ts';
 import type { ServiceNode } from '../scene/service-node.ts';
-import { databaseOf, type Fault, type Stage } from './fault.ts';
+import { type Fault, requireDatabase, type Stage } from './fault.ts';
 
 /** The `Date` header has whole seconds, and is updated once a second. */
 const headerMs = 2_500;
@@ -54,8 +54,8 @@ const databaseClockJumps: Fault = {
   weight: 2,
   async run(stage) {
     const { scene, dice, journal } = stage;
-    const database = databaseOf(stage);
-    const clock = database.clockOf(database.primary);
+    const database = requireDatabase(stage);
+    const clock = database.getClock(database.primary);
     for (let times = dice.between(1, 2); times > 0; times--) {
       clock.aheadMs = hours(dice);
       journal.note(`the clock of the primary jumps: it is ${clock.aheadMs} ms ahead`);

@@ -1,7 +1,7 @@
 import { invalidate, mustBeRefused } from '../clients/invalidations.ts';
 import { pause, within } from '../pause.ts';
 import type { ServiceNode } from '../scene/service-node.ts';
-import { databaseOf, type Fault, hold, type Stage } from './fault.ts';
+import { type Fault, hold, requireDatabase, type Stage } from './fault.ts';
 
 /** Kills the primary and promotes the standby. The old primary returns as its standby. */
 const failover: Fault = {
@@ -9,7 +9,7 @@ const failover: Fault = {
   weight: 4,
   async run(stage) {
     const { dice, journal } = stage;
-    const database = databaseOf(stage);
+    const database = requireDatabase(stage);
     journal.note('the primary is killed');
     await database.primary.kill();
     await pause(dice.between(0, 1_500));
@@ -24,7 +24,7 @@ const primaryKilled: Fault = {
   claims: ['database'],
   weight: 2,
   async run(stage) {
-    const database = databaseOf(stage);
+    const database = requireDatabase(stage);
     stage.journal.note('the primary is killed and comes back');
     await database.primary.kill();
     await pause(stage.dice.between(0, 2_000));
@@ -35,7 +35,7 @@ const primaryKilled: Fault = {
 const primaryFrozen: Fault = {
   claims: ['database'],
   async run(stage) {
-    const { primary } = databaseOf(stage);
+    const { primary } = requireDatabase(stage);
     stage.journal.note('the primary is frozen');
     primary.pause();
     await hold(stage.dice);
@@ -46,7 +46,7 @@ const primaryFrozen: Fault = {
 const standbyFrozen: Fault = {
   claims: ['database'],
   async run(stage) {
-    const { standby } = databaseOf(stage);
+    const { standby } = requireDatabase(stage);
     stage.journal.note('the standby is frozen');
     standby.pause();
     await hold(stage.dice);
@@ -63,7 +63,7 @@ const cancelledWaits: Fault = {
   weight: 3,
   async run(stage) {
     const { scene, dice, journal } = stage;
-    const database = databaseOf(stage);
+    const database = requireDatabase(stage);
     const { primary, standby } = database;
     await scene.network.cut(primary.host, standby.host);
     const end = performance.now() + dice.between(500, 3_000);
@@ -92,7 +92,7 @@ const answersLost: Fault = {
   weight: 2,
   async run(stage) {
     const { scene, dice, journal } = stage;
-    const database = databaseOf(stage);
+    const database = requireDatabase(stage);
     const { primary, standby } = database;
     for (let times = dice.between(3, 5); times > 0; times--) {
       await scene.network.cut(primary.host, standby.host);
@@ -119,7 +119,7 @@ const splitBrain: Fault = {
   weight: 3,
   async run(stage) {
     const { scene, round, node, dice, journal } = stage;
-    const database = databaseOf(stage);
+    const database = requireDatabase(stage);
     const [old, next] = [database.primary, database.standby];
     journal.note(`${old.host} and ${node.name} are cut off from the rest`);
     await scene.network.cut(old.host, next.host);
@@ -154,7 +154,7 @@ const postgresDown: Fault = {
   weight: 2,
   async run(stage) {
     const { dice, journal } = stage;
-    const { primary, standby } = databaseOf(stage);
+    const { primary, standby } = requireDatabase(stage);
     journal.note('PostgreSQL is down');
     await Promise.all([primary.kill(), standby.kill()]);
     await pause(dice.between(500, 6_000));
@@ -170,7 +170,7 @@ const sessionsEnded: Fault = {
   claims: ['database'],
   async run(stage) {
     for (let times = stage.dice.between(1, 5); times > 0; times--) {
-      const ended = await databaseOf(stage).signal('terminate', 'true');
+      const ended = await requireDatabase(stage).signal('terminate', 'true');
       stage.journal.note(`${ended} sessions are ended`);
       await pause(stage.dice.between(50, 800));
     }
@@ -186,7 +186,7 @@ const lossyFailover: Fault = {
   weight: 2,
   async run(stage) {
     const { scene, round, dice, journal } = stage;
-    const database = databaseOf(stage);
+    const database = requireDatabase(stage);
     const { primary, standby } = database;
     round.isLossy = true;
     journal.note('the primary confirms without its standby');

@@ -1,10 +1,10 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Answer } from '../clients/ask.ts';
+import type { ServiceResponse } from '../clients/ask.ts';
 import { sendPacketsUntil } from '../clients/packets.ts';
 import { pause, within } from '../pause.ts';
 import type { ServiceNode } from '../scene/service-node.ts';
-import { databaseOf, type Fault, type Stage } from './fault.ts';
+import { type Fault, requireDatabase, type Stage } from './fault.ts';
 import { isForgotten } from './of-operators.ts';
 
 /** Replaces the data directory by an old copy, as a restore would. PostgreSQL must have the later counts first, because they are lost. */
@@ -62,7 +62,7 @@ const thawed: Fault = {
     const { twin } = scene;
     await scene.withdraw(node);
     await pause(dice.between(0, 1_000));
-    const [{ directory } = { directory: '' }] = await databaseOf(stage).query<{ directory: string }>(
+    const [{ directory } = { directory: '' }] = await requireDatabase(stage).query<{ directory: string }>(
       `SELECT directory FROM fm_node WHERE name = '${node.name}' AND state = 'up'`,
     );
     node.freeze();
@@ -94,7 +94,7 @@ const thawed: Fault = {
 async function oneIsRefused({ round, node, journal }: Stage, all: readonly ServiceNode[]): Promise<void> {
   const end = performance.now() + refusedWithinMs;
   let isOver = false;
-  const isLast = ({ status }: Answer) => {
+  const isLast = ({ status }: ServiceResponse) => {
     isOver ||= status === 503 || performance.now() > end;
     return isOver;
   };
@@ -117,7 +117,7 @@ const refusedWithinMs = 10_000;
 
 /** Whether the streams of a cleanly stopped node have nothing left to ship. */
 async function hasShippedAll(stage: Stage): Promise<boolean> {
-  const rows = await databaseOf(stage).query<{ left: number }>(
+  const rows = await requireDatabase(stage).query<{ left: number }>(
     `SELECT count(*)::int AS left FROM fm_node n JOIN fm_stream s USING (directory)
      WHERE n.name = '${stage.node.name}' AND s.state = 'open'`,
   );

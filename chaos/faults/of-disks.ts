@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { pause, within } from '../pause.ts';
 import { SmallDisk } from '../scene/small-disk.ts';
-import { databaseOf, type Fault, hold } from './fault.ts';
+import { type Fault, hold, requireDatabase } from './fault.ts';
 
 /** The disk of a node is full for a while. The node must count again by itself when there is space. */
 const diskFull: Fault = {
@@ -35,7 +35,7 @@ const primaryDiskFull: Fault = {
   weight: 2,
   async run(stage) {
     const { dice, journal } = stage;
-    const database = databaseOf(stage);
+    const database = requireDatabase(stage);
     const server = database.primary;
     await server.stop();
     const disk = await SmallDisk.putIn(server.folder);

@@ -1,5 +1,5 @@
 import { pause, within } from '../pause.ts';
-import { databaseOf, type Fault, hold, type Stage } from './fault.ts';
+import { type Fault, hold, requireDatabase, type Stage } from './fault.ts';
 
 /** Cuts a node off from the primary only, or from both servers. */
 const nodeCutOff: Fault = {
@@ -7,7 +7,7 @@ const nodeCutOff: Fault = {
   weight: 3,
   async run(stage) {
     const { scene, node, dice, journal } = stage;
-    const { primary, standby } = databaseOf(stage);
+    const { primary, standby } = requireDatabase(stage);
     const servers = (dice.chance(0.5) ? [primary, standby] : [primary]).map(({ host }) => host);
     journal.note(`${node.name} is cut off from ${servers.join(' and ')}`);
     for (const server of servers) await scene.cutFromServer(node, server);
@@ -23,7 +23,7 @@ const serversCutOff: Fault = {
   weight: 2,
   async run(stage) {
     const { scene, dice, journal } = stage;
-    const { primary, standby } = databaseOf(stage);
+    const { primary, standby } = requireDatabase(stage);
     journal.note('the primary is cut off from the standby');
     await scene.network.cut(primary.host, standby.host);
     await hold(dice);
@@ -40,7 +40,7 @@ const lateCommit: Fault = {
   weight: 2,
   async run(stage) {
     const { scene, node, dice, journal } = stage;
-    const { primary, standby } = databaseOf(stage);
+    const { primary, standby } = requireDatabase(stage);
     const first = await cutInCommit(stage);
     await scene.cutFromServer(node, primary.host);
     // The node waits for 5 s, and tries to cancel the commit for 2 s.
@@ -58,7 +58,7 @@ const lateCommit: Fault = {
 /** Cuts the servers off from each other while a delta of the node is committed. @returns the waiting sessions */
 async function cutInCommit(stage: Stage): Promise<number[]> {
   const { network } = stage.scene;
-  const database = databaseOf(stage);
+  const database = requireDatabase(stage);
   const { primary, standby } = database;
   const row = `SELECT FROM fm_stream WHERE stream IN (SELECT stream FROM fm_node WHERE name = '${stage.node.name}')`;
   for (let tries = 0; tries < mostTries; tries++) {
@@ -85,7 +85,7 @@ const mostTries = 5;
 
 /** The sessions by which the node ships, if they wait for the standby or a lock. */
 async function waiting(stage: Stage, which: string): Promise<number[]> {
-  const rows = await databaseOf(stage).query<{ pid: number }>(
+  const rows = await requireDatabase(stage).query<{ pid: number }>(
     `SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'flagmeter log % ${stage.node.name}'
      AND (wait_event = 'SyncRep' OR wait_event_type = 'Lock') AND ${which}`,
   );

@@ -1,7 +1,7 @@
 import { sendPacketsUntil } from '../clients/packets.ts';
 import { watchReport } from '../clients/watch-reports.ts';
 import { pause } from '../pause.ts';
-import { databaseOf, type Fault, type Stage } from './fault.ts';
+import { type Fault, requireDatabase, type Stage } from './fault.ts';
 
 /** Kills a node several times, and restarts it at once or later. */
 const kill: Fault = {
@@ -87,12 +87,12 @@ const fullSpool: Fault = {
 };
 
 async function cutOff(stage: Stage): Promise<void> {
-  const { primary, standby } = databaseOf(stage);
+  const { primary, standby } = requireDatabase(stage);
   for (const { host } of [primary, standby]) await stage.scene.cutFromServer(stage.node, host);
 }
 
 async function joinAgain(stage: Stage): Promise<void> {
-  const { primary, standby } = databaseOf(stage);
+  const { primary, standby } = requireDatabase(stage);
   for (const { host } of [primary, standby]) await stage.scene.joinToServer(stage.node, host);
 }
 

@@ -1,8 +1,8 @@
-import type { Answer } from '../clients/ask.ts';
+import type { ServiceResponse } from '../clients/ask.ts';
 import { sendPacketsUntil } from '../clients/packets.ts';
 import { pause, within } from '../pause.ts';
 import { runCommand } from '../run-command.ts';
-import { databaseOf, type Fault, type Stage } from './fault.ts';
+import { type Fault, requireDatabase, type Stage } from './fault.ts';
 
 const shippedWithinMs = 15_000;
 /** Heartbeats are sent every second. */
@@ -33,7 +33,7 @@ const forgetLiving: Fault = {
 /** @param which name of a node, or id of a directory */
 export async function isForgotten(stage: Stage, which: string, ...more: string[]): Promise<boolean> {
   const { scene, journal } = stage;
-  const database = databaseOf(stage);
+  const database = requireDatabase(stage);
   const url = database.url(database.hosts);
   const args = ['postgres', 'forget-node', which, '--postgres', url, '--yes', ...more];
   return runCommand(scene.options.binary, args).then(
@@ -48,7 +48,7 @@ export async function isForgotten(stage: Stage, which: string, ...more: string[]
 /** A forgotten node accepts packets until it notices. Then it answers 503 and reports why. */
 async function noticesIt({ round, node, journal }: Stage): Promise<void> {
   const end = performance.now() + noticedWithinMs;
-  const isLast = ({ status }: Answer) => status === 503 || performance.now() > end;
+  const isLast = ({ status }: ServiceResponse) => status === 503 || performance.now() > end;
   await sendPacketsUntil(round, node.metrics, isLast, { isGivenUp: true });
   const reason = await node.whyNot('counting');
   journal.note(`${node.name} reports: ${reason}`);
@@ -57,7 +57,7 @@ async function noticesIt({ round, node, journal }: Stage): Promise<void> {
 
 /** Whether everything that the node acknowledged before a time is in the log. */
 async function hasShipped(stage: Stage, before: number): Promise<boolean> {
-  const rows = await databaseOf(stage).query<{ through: string }>(
+  const rows = await requireDatabase(stage).query<{ through: string }>(
     `SELECT s.through FROM fm_node n JOIN fm_stream s USING (stream) WHERE n.name = '${stage.node.name}'`,
   );
   return rows.length > 0 && rows.every(({ through }) => Number(through) >= before);
@@ -68,7 +68,7 @@ const restoredDump: Fault = {
   claims: ['everything'],
   async run(stage) {
     const { round, dice, journal } = stage;
-    const database = databaseOf(stage);
+    const database = requireDatabase(stage);
     round.isLossy = true;
     await database.dump();
     await pause(dice.between(500, 4_000));
@@ -87,7 +87,7 @@ const emptyDatabase: Fault = {
   claims: ['everything'],
   async run(stage) {
     const { dice, journal } = stage;
-    const database = databaseOf(stage);
+    const database = requireDatabase(stage);
     await database.replace('empty');
     journal.note('an empty database stands in the place of the real one');
     await pause(dice.between(1_000, 5_000));
@@ -103,7 +103,7 @@ const replicaAdopted: Fault = {
   weight: 2,
   async run(stage) {
     const { scene, round, node, dice, journal } = stage;
-    const database = databaseOf(stage);
+    const database = requireDatabase(stage);
     round.isLossy = true;
     await database.replace('empty');
     journal.note('the database is lost');

@@ -4,7 +4,7 @@ import type { Postgres } from '../../test/support/postgres.ts';
 import { type PostgresPair, primaryAndStandby } from '../../test/support/postgres-pair.ts';
 import type { Journal } from '../journal.ts';
 import { within } from '../pause.ts';
-import { addressOf, at, type Place } from './network.ts';
+import { at, getAddress, type Place } from './network.ts';
 import { SkewedClock } from './skewed-clock.ts';
 
 /** Frozen or cut-off peers hold nothing for long. */
@@ -46,7 +46,7 @@ export class Database {
   static async start({ folder, journal }: DatabaseOptions, clockLibrary: string): Promise<Database> {
     const clocks = new Map<string, SkewedClock>();
     const server = (place: Place) => {
-      const host = addressOf(place);
+      const host = getAddress(place);
       const clock = new SkewedClock(clockLibrary, join(folder, `${place}.clock`));
       clocks.set(host, clock);
       return { host, prefix: [...at(place), ...clock.prefix], port, settings };
@@ -65,7 +65,7 @@ export class Database {
     return this.#pair.standby;
   }
 
-  clockOf({ host }: Postgres): SkewedClock {
+  getClock({ host }: Postgres): SkewedClock {
     return this.#clocks.get(host) as SkewedClock;
   }
 
@@ -75,7 +75,7 @@ export class Database {
   }
 
   get hosts(): string[] {
-    return (['postgres1', 'postgres2'] as const).map((place) => `${addressOf(place)}:${port}`);
+    return (['postgres1', 'postgres2'] as const).map((place) => `${getAddress(place)}:${port}`);
   }
 
   /** Runs SQL on the primary as superuser. @returns the rows */

@@ -44,12 +44,12 @@ export class Link {
   #take(near: Socket, far: Socket): void {
     const pair = [near, far] as const;
     this.#pairs.add(pair);
-    this.#carry(near, far);
-    this.#carry(far, near);
+    this.#relay(near, far);
+    this.#relay(far, near);
     near.once('close', () => this.#pairs.delete(pair));
   }
 
-  #carry(from: Socket, to: Socket): void {
+  #relay(from: Socket, to: Socket): void {
     const lane = new Lane();
     from.setNoDelay(true);
     from.on('error', () => {});

@@ -9,7 +9,7 @@ export type Place = keyof typeof members;
 /** The address of the balancer, the slow link and the clients. */
 export const hub = '10.0.0.1';
 
-export function addressOf(place: Place): string {
+export function getAddress(place: Place): string {
   return `10.0.0.${members[place]}`;
 }
 
@@ -58,14 +58,14 @@ export class Network {
 
   /** Drops everything between two addresses. */
   async cut(a: string, b: string): Promise<void> {
-    const key = keyOf(a, b);
+    const key = formatPair(a, b);
     if (this.#cuts.has(key)) return;
     this.#cuts.set(key, [a, b]);
     await runCommand('nft', ['add', 'element', 'bridge', 'chaos', 'cut', elements(a, b)]);
   }
 
   async join(a: string, b: string): Promise<void> {
-    if (!this.#cuts.delete(keyOf(a, b))) return;
+    if (!this.#cuts.delete(formatPair(a, b))) return;
     await runCommand('nft', ['delete', 'element', 'bridge', 'chaos', 'cut', elements(a, b)]);
   }
 
@@ -78,11 +78,11 @@ async function plugIn(place: Place): Promise<void> {
   await ip(`netns add ${place}`);
   await ip(`link add name v-${place} type veth peer name eth0 netns ${place}`);
   await ip(`link set dev v-${place} master bridge0 up`);
-  await ip(`-n ${place} addr add ${addressOf(place)}/24 dev eth0`);
+  await ip(`-n ${place} addr add ${getAddress(place)}/24 dev eth0`);
   await ip(`-n ${place} link set dev eth0 up`);
   await ip(`-n ${place} link set dev lo up`);
 }
 
 const ip = (text: string) => runCommand('ip', text.split(' '));
-const keyOf = (a: string, b: string) => [a, b].sort().join(' ');
+const formatPair = (a: string, b: string) => [a, b].sort().join(' ');
 const elements = (a: string, b: string) => `{ ${a} . ${b}, ${b} . ${a} }`;

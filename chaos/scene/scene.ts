@@ -7,7 +7,7 @@ import { runCommand } from '../run-command.ts';
 import { Balancer, balanced } from './balancer.ts';
 import { Database, port } from './database.ts';
 import { Link } from './link.ts';
-import { addressOf, hub, Network, type Place } from './network.ts';
+import { getAddress, hub, Network, type Place } from './network.ts';
 import { ServiceNode } from './service-node.ts';
 import { buildClock } from './skewed-clock.ts';
 
@@ -42,7 +42,10 @@ const limits = [
   '1000',
 ];
 
-type Parts = Pick<Scene, 'network' | 'database' | 'nodes' | 'links' | 'balancer' | 'credentials' | 'options' | 'twin'>;
+type SceneServices = Pick<
+  Scene,
+  'network' | 'database' | 'nodes' | 'links' | 'balancer' | 'credentials' | 'options' | 'twin'
+>;
 
 /** The network, the database, the nodes and the balancer of a run. */
 export class Scene {
@@ -58,7 +61,7 @@ export class Scene {
   /** Nodes that clients must not use, because their packets would be lost with their disk. */
   readonly withdrawn = new Set<ServiceNode>();
 
-  private constructor(parts: Parts) {
+  private constructor(parts: SceneServices) {
     this.network = parts.network;
     this.database = parts.database;
     this.nodes = parts.nodes;
@@ -74,7 +77,8 @@ export class Scene {
     const clockLibrary = await buildClock(options.folder);
     const database = options.isAlone ? undefined : await Database.start(options, clockLibrary);
     const links = database === undefined ? [] : await openLinks();
-    const place = (name: Place) => new ServiceNode(name, { ...options, clockLibrary, args: argsOf(name, database) });
+    const place = (name: Place) =>
+      new ServiceNode(name, { ...options, clockLibrary, args: listArguments(name, database) });
     const nodes = (['node1', 'node2', 'node3'] as const).slice(0, options.isAlone ? 1 : 3).map(place);
     for (const { data } of nodes) mkdirSync(join(data, '..'), { recursive: true });
     const credentials = await firstCredentials(options, nodes, database);
@@ -107,18 +111,18 @@ export class Scene {
 
   /** Cuts a node off from a server of the database. For the last node, the slow link becomes silent. */
   async cutFromServer(node: ServiceNode, server: string): Promise<void> {
-    const link = this.#linkOf(node, server);
+    const link = this.#findLink(node, server);
     if (link !== undefined) link.isSilent = true;
     else await this.network.cut(node.address, server);
   }
 
   async joinToServer(node: ServiceNode, server: string): Promise<void> {
-    const link = this.#linkOf(node, server);
+    const link = this.#findLink(node, server);
     if (link !== undefined) link.isSilent = false;
     else await this.network.join(node.address, server);
   }
 
-  #linkOf({ name }: ServiceNode, server: string): Link | undefined {
+  #findLink({ name }: ServiceNode, server: string): Link | undefined {
     return name === linked ? this.links.find(({ host }) => host === server) : undefined;
   }
 
@@ -141,11 +145,11 @@ export class Scene {
 }
 
 function openLinks(): Promise<Link[]> {
-  const targets = [addressOf('postgres1'), addressOf('postgres2')];
+  const targets = [getAddress('postgres1'), getAddress('postgres2')];
   return Promise.all(targets.map((host, index) => Link.open(linkPorts[index] as number, { host, port })));
 }
 
-function argsOf(name: string, database: Database | undefined): string[] {
+function listArguments(name: string, database: Database | undefined): string[] {
   const url = `http://${balanced.http}`;
   const urls = ['--auth-url', url, '--base-url', url, '--metrics-url', url];
   return [...limits, ...urls, '--threads', threads[name] ?? '3', ...postgresArgs(name, database)];

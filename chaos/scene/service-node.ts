@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, cpSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Journal } from '../journal.ts';
-import { addressOf, at, type Place } from './network.ts';
+import { at, getAddress, type Place } from './network.ts';
 import { SkewedClock } from './skewed-clock.ts';
 
 const readyWithinMs = 30_000;
@@ -38,7 +38,7 @@ export class ServiceNode {
 
   constructor(name: Place, { folder, binary, args, journal, clockLibrary }: ServiceNodeOptions) {
     this.name = name;
-    this.address = addressOf(name);
+    this.address = getAddress(name);
     this.http = `${this.address}:8080`;
     this.grpc = `${this.address}:8081`;
     this.metrics = `${this.address}:8082`;
@@ -94,9 +94,9 @@ export class ServiceNode {
   async whyNot(ability: 'counting' | 'managing'): Promise<string | undefined> {
     try {
       const signal = AbortSignal.timeout(2_000);
-      const answer = await fetch(`http://${this.http}/readyz?for=${ability}`, { signal, keepalive: false });
-      const { reason } = (await answer.json()) as { reason: string };
-      return answer.status === 200 ? undefined : `${answer.status} ${reason}`;
+      const response = await fetch(`http://${this.http}/readyz?for=${ability}`, { signal, keepalive: false });
+      const { reason } = (await response.json()) as { reason: string };
+      return response.status === 200 ? undefined : `${response.status} ${reason}`;
     } catch (error) {
       return String(error);
     }

@@ -30,10 +30,10 @@ export class SmallDisk {
   /** Fills the disk. @returns the number of bytes */
   fill(): number {
     const file = openSync(this.#filling, 'a');
-    const piece = Buffer.alloc(2 ** 16);
+    const chunk = Buffer.alloc(2 ** 16);
     let bytes = 0;
     try {
-      for (;;) bytes += writeSync(file, piece);
+      for (;;) bytes += writeSync(file, chunk);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
     } finally {

@@ -41,7 +41,7 @@ export async function finish(outputs: readonly BuildArtifact[]): Promise<Readonl
 }
 
 /** The total size, gzipped. */
-export function sizeOf(chunks: readonly Chunk[]): number {
+export function sumSizes(chunks: readonly Chunk[]): number {
   return chunks.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 

@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import type { BuildArtifact, BuildMetafile } from 'bun';
 import type { BundledFile, ConsoleIndex, Span } from '../../src/console/host/pages.ts';
-import { type Chunk, type CompressedFile, finish, sizeOf } from './chunks.ts';
+import { type Chunk, type CompressedFile, finish, sumSizes } from './chunks.ts';
 import { notePackages } from './contents.ts';
 import { buildDocs } from './docs.ts';
 
@@ -47,7 +47,7 @@ export async function buildConsole(root: string, inside: Set<string>): Promise<B
   const own = staticImports(metafile, './main.js');
   const { routes } = await import(join(root, 'src/console/pages/routes.ts'));
   const pages = (routes as readonly BuiltRoute[]).map((route) => {
-    const all = new Set([...own, ...staticImports(metafile, chunkOf(metafile, root, route))]);
+    const all = new Set([...own, ...staticImports(metafile, findChunk(metafile, root, route))]);
     return [route.page, [...all].map(named)] as const;
   });
   const style = named('./main.css');
@@ -66,11 +66,11 @@ export async function buildConsole(root: string, inside: Set<string>): Promise<B
 
 /** The bytes of all files, one after another. */
 class Content {
-  readonly #parts: Buffer[] = [];
+  readonly #chunks: Buffer[] = [];
   #length = 0;
 
   get bytes(): Buffer {
-    return Buffer.concat(this.#parts);
+    return Buffer.concat(this.#chunks);
   }
 
   readonly add = ({ gzip, brotli, ...file }: CompressedFile): BundledFile => ({
@@ -80,7 +80,7 @@ class Content {
   });
 
   #append(bytes: Buffer): Span {
-    this.#parts.push(bytes);
+    this.#chunks.push(bytes);
     this.#length += bytes.length;
     return [this.#length - bytes.length, this.#length];
   }
@@ -94,7 +94,7 @@ async function buildTheme(root: string): Promise<readonly BuildArtifact[]> {
 }
 
 /** The chunk that a route loads. @throws {Error} if the route does not import a file */
-function chunkOf({ outputs }: BuildMetafile, root: string, { page, load }: BuiltRoute): string {
+function findChunk({ outputs }: BuildMetafile, root: string, { page, load }: BuiltRoute): string {
   const [, file] = /import\(["'](.+?)["']\)/.exec(String(load)) ?? [];
   const path = join(root, 'src/console/pages', file ?? '');
   const found = Object.entries(outputs).find(
@@ -120,10 +120,10 @@ function report(
   pages: readonly (readonly [page: string, of: readonly Chunk[]])[],
 ): void {
   const kB = (bytes: number) => `${(bytes / 1000).toFixed(1)} kB`;
-  console.error(`console: ${all.length} files, ${kB(sizeOf(all))} gzipped`);
-  for (const chunk of all) console.error(`  ${kB(sizeOf([chunk])).padStart(9)} ${chunk.file.name}`);
+  console.error(`console: ${all.length} files, ${kB(sumSizes(all))} gzipped`);
+  for (const chunk of all) console.error(`  ${kB(sumSizes([chunk])).padStart(9)} ${chunk.file.name}`);
   for (const [page, of] of pages) {
-    const size = sizeOf([style, ...of]);
+    const size = sumSizes([style, ...of]);
     console.error(`  ${kB(size).padStart(9)} page "${page}"`);
     if (size > maxPageBytes)
       throw new Error(`The page "${page}" loads ${kB(size)}, the maximum is ${kB(maxPageBytes)}`);

@@ -57,7 +57,7 @@ export interface CompressedDocs {
  * @throws {Error} if a link leads nowhere
  */
 export function buildDocs(root: string, style: string, script: string): CompressedDocs {
-  const site: Site = { root, addresses: addressesIn(root), contents: contentsOf(root), style, script };
+  const site: Site = { root, addresses: addressesIn(root), contents: listContents(root), style, script };
   const documents = [...site.addresses].filter(([path]) => path.endsWith('.md') && path !== 'README.md');
   const rendered = documents.map(([path, address]) => render(site, path, address));
   const pages = [...rendered.map(({ page }) => page), contentsPage(site), ...listings(site)];
@@ -88,12 +88,12 @@ function addressesIn(root: string): ReadonlyMap<string, string> {
 }
 
 /** The documents in the table of the README: `| [docs/x.md](docs/x.md) | what is in it |`. */
-function contentsOf(root: string): readonly DocsEntry[] {
+function listContents(root: string): readonly DocsEntry[] {
   const rows = readFileSync(join(root, 'README.md'), 'utf8').matchAll(/^\| \[docs\/(.+)\.md\]\(.*?\) \| (.*) \|$/gm);
-  return Array.from(rows, ([, name = '', note = '']) => ({ name, title: titleOf(root, `docs/${name}.md`), note }));
+  return Array.from(rows, ([, name = '', note = '']) => ({ name, title: readTitle(root, `docs/${name}.md`), note }));
 }
 
-function titleOf(root: string, path: string): string {
+function readTitle(root: string, path: string): string {
   const [, title = path] = /^# (.*)$/m.exec(readFileSync(join(root, path), 'utf8')) ?? [];
   return title.replaceAll('`', '');
 }
@@ -109,7 +109,7 @@ function render(site: Site, path: string, address: string) {
       heading({ tokens, depth }: Tokens.Heading) {
         const content = this.parser.parseInline(tokens);
         const title = this.parser.parseInline(tokens, this.parser.textRenderer);
-        const anchor = unique(anchorOf(title), anchors);
+        const anchor = unique(formatAnchor(title), anchors);
         headings.push({ title, anchor, depth });
         return `<h${depth} id="${anchor}">${content}</h${depth}>\n`;
       },
@@ -152,7 +152,7 @@ function render(site: Site, path: string, address: string) {
 }
 
 /** The anchor of a heading, as on GitHub. */
-function anchorOf(title: string): string {
+function formatAnchor(title: string): string {
   return title
     .toLowerCase()
     .replace(/[^\p{L}\p{N}_\- ]/gu, '')

@@ -45,7 +45,7 @@ export function compilersFor(target: string): Compilers {
 }
 
 /** Versions of the compiler and its linker. Others produce other bytes. `undefined` if the compiler is missing */
-export function versionsOf({ cc }: Compilers): string | undefined {
+export function readVersions({ cc }: Compilers): string | undefined {
   const [compiler, linker] = ['--version', '-Wl,--version'].map((option) => {
     const { status, stdout } = spawnSync(cc, [option], { encoding: 'utf8' });
     return status === 0 ? stdout.split('\n')[0] : undefined;

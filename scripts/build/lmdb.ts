@@ -14,7 +14,7 @@ export const prebuiltRecord = (target: string) => join(root, 'native/prebuilt', 
 export interface PrebuiltRecord {
   /** Result of `digestInputs`. */
   readonly inputs: string;
-  /** Result of `versionsOf`. */
+  /** Result of `readVersions`. */
   readonly compiler: string;
 }
 

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { Outcome } from '../test/summary.ts';
+import type { TestResult } from '../test/summary.ts';
 import { type Mutant, removeRule } from './mutant.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -26,11 +26,11 @@ export interface Finding {
   readonly message: string;
 }
 
-type Named = readonly [name: string, mutant: Mutant];
+type NamedMutant = readonly [name: string, mutant: Mutant];
 
 /** Runs the tests of all rules with the rules in place, then each test without its rule, two at a time. */
 export async function runMutants(
-  chosen: readonly Named[],
+  chosen: readonly NamedMutant[],
   signal: AbortSignal,
   report: (name: string, finding: Finding) => void,
 ): Promise<void> {
@@ -71,11 +71,12 @@ function copyTree(folder: string): string {
   return folder;
 }
 
-const isOf = ({ test, title }: Mutant, outcome: Outcome) => outcome.file === test && outcome.test.includes(title);
+const matchesMutant = ({ test, title }: Mutant, result: TestResult) =>
+  result.file === test && result.test.includes(title);
 
 /** The finding about a test that does not pass with all rules in place; `undefined` if it passes. */
-function findingBefore(mutant: Mutant, before: readonly Outcome[]): Finding | undefined {
-  const own = before.filter((outcome) => isOf(mutant, outcome) && !isLeftOut(outcome));
+function findingBefore(mutant: Mutant, before: readonly TestResult[]): Finding | undefined {
+  const own = before.filter((result) => matchesMutant(mutant, result) && !isLeftOut(result));
   const bad = own.find(({ state }) => state !== 'passed');
   if (own.length > 0 && bad === undefined) return undefined;
   const { test, title } = mutant;
@@ -87,16 +88,16 @@ function findingBefore(mutant: Mutant, before: readonly Outcome[]): Finding | un
 }
 
 /** True for a test that the pattern of titles left out. */
-const isLeftOut = ({ state, why }: Outcome) => state === 'skipped' && why === '';
+const isLeftOut = ({ state, why }: TestResult) => state === 'skipped' && why === '';
 
-async function runWithout(tree: string, named: Named, signal: AbortSignal): Promise<Finding> {
+async function runWithout(tree: string, named: NamedMutant, signal: AbortSignal): Promise<Finding> {
   const [, mutant] = named;
   const restore = removeRule(tree, mutant);
   const began = performance.now();
-  const outcomes = await runTests(tree, [named], signal).finally(restore);
+  const results = await runTests(tree, [named], signal).finally(restore);
   const seconds = (performance.now() - began) / 1000;
-  const by = outcomes.find((outcome) => isOf(mutant, outcome) && outcome.state === 'failed');
-  const other = outcomes.find(({ state }) => state === 'failed');
+  const by = results.find((result) => matchesMutant(mutant, result) && result.state === 'failed');
+  const other = results.find(({ state }) => state === 'failed');
   const message =
     by === undefined
       ? `not found by ${mutant.test}: ${other?.why ?? 'its test passes without the rule'}`
@@ -105,7 +106,7 @@ async function runWithout(tree: string, named: Named, signal: AbortSignal): Prom
 }
 
 /** Runs the tests of some rules in a tree, on Bun. */
-async function runTests(tree: string, chosen: readonly Named[], signal: AbortSignal): Promise<Outcome[]> {
+async function runTests(tree: string, chosen: readonly NamedMutant[], signal: AbortSignal): Promise<TestResult[]> {
   if (signal.aborted) return [];
   const report = join(tree, 'outcomes.ndjson');
   rmSync(report, { force: true });
@@ -125,7 +126,7 @@ async function runTests(tree: string, chosen: readonly Named[], signal: AbortSig
       env: { ...process.env, OUTCOMES: report, TMPDIR: dirname(tree) },
     },
   );
-  const output = await outputOf(child, signal);
+  const output = await collectOutput(child, signal);
   if (existsSync(report))
     return readFileSync(report, 'utf8')
       .trimEnd()
@@ -136,7 +137,7 @@ async function runTests(tree: string, chosen: readonly Named[], signal: AbortSig
 }
 
 /** Resolves with the output of a process when it has ended. Ends its group if the run is interrupted. */
-function outputOf(child: ChildProcess, signal: AbortSignal): Promise<string> {
+function collectOutput(child: ChildProcess, signal: AbortSignal): Promise<string> {
   let output = '';
   for (const stream of [child.stdout, child.stderr])
     stream?.setEncoding('utf8').on('data', (text: string) => {

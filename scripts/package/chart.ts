@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { settings } from '../../src/contract/config-schema.ts';
-import type { Packed } from './stage.ts';
+import type { PackageFile } from './stage.ts';
 
 /** Settings that the chart sets itself. */
 const ofTheChart: ReadonlySet<string> = new Set([
@@ -17,7 +17,7 @@ const ofTheChart: ReadonlySet<string> = new Set([
 ]);
 
 /** The files of the Helm chart, with the packaged version. */
-export function filesOfChart(root: string, version: string): readonly Packed[] {
+export function filesOfChart(root: string, version: string): readonly PackageFile[] {
   const folder = join(root, 'packaging/chart');
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -34,7 +34,7 @@ function finished(path: string, text: string, version: string): string {
 /** Rejects unknown settings at the installation, not at the start of a pod. */
 function withSettings(text: string): string {
   const schema = JSON.parse(text);
-  const names = settings.filter(({ key }) => !ofTheChart.has(key)).flatMap(({ key, flag }) => [key, flag]);
+  const names = settings.filter(({ key }) => !ofTheChart.has(key)).flatMap(({ key, option }) => [key, option]);
   schema.properties.config.propertyNames = { enum: [...new Set(names)].sort() };
   return `${JSON.stringify(schema, undefined, 2)}\n`;
 }

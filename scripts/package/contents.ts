@@ -5,7 +5,7 @@ import { sha256Of } from './checksums.ts';
 import { completionScripts } from './completions.ts';
 import { manPages } from './man-pages.ts';
 import { noticesText } from './notices.ts';
-import { partsOf } from './parts.ts';
+import { listComponents } from './parts.ts';
 import { sbomText } from './sbom.ts';
 import type { Target } from './targets.ts';
 
@@ -23,7 +23,7 @@ export interface Contents {
   readonly sbom: string;
 }
 
-export function contentsOf(of: {
+export function listContents(of: {
   readonly root: string;
   readonly target: Target;
   readonly executable: string;
@@ -31,7 +31,7 @@ export function contentsOf(of: {
   readonly epoch: number;
 }): Contents {
   const { root, executable, version, epoch } = of;
-  const parts = partsOf(root, executable);
+  const parts = listComponents(root, executable);
   return {
     root,
     version,

@@ -1,13 +1,13 @@
 import { type Contents, gzipped, projectFile } from './contents.ts';
 import { documents } from './documents.ts';
-import type { Packed } from './stage.ts';
+import type { PackageFile } from './stage.ts';
 
 /** Locations of the parts on Debian and Ubuntu. */
-export function filesOfDeb(contents: Contents): readonly Packed[] {
+export function filesOfDeb(contents: Contents): readonly PackageFile[] {
   const { root, executable, manPages, completions, notices, sbom } = contents;
   const doc = 'usr/share/doc/flagmeter';
   return [
-    { path: 'usr/bin/flagmeter', content: { copyOf: executable }, mode: 0o755 },
+    { path: 'usr/bin/flagmeter', content: { sourcePath: executable }, mode: 0o755 },
     { path: 'etc/flagmeter/flagmeter.json', content: projectFile(contents, 'packaging/flagmeter.json') },
     { path: 'lib/systemd/system/flagmeter.service', content: projectFile(contents, 'packaging/flagmeter.service') },
     { path: 'usr/share/bash-completion/completions/flagmeter', content: completions.bash },

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Contents, projectFile } from './contents.ts';
 import { filesOfDeb } from './deb-files.ts';
 import { runTool } from './run-tool.ts';
-import { type Packed, stage } from './stage.ts';
+import { type PackageFile, stage } from './stage.ts';
 
 /** Builds a .deb. */
 export function makeDeb(wanted: {
@@ -28,8 +28,8 @@ function controlFiles(
   contents: Contents,
   architecture: string,
   folder: string,
-  files: readonly Packed[],
-): readonly Packed[] {
+  files: readonly PackageFile[],
+): readonly PackageFile[] {
   const paths = files.map(({ path }) => path);
   const bytes = paths.map((path) => readFileSync(join(folder, path)));
   const kib = bytes.reduce((sum, { length }) => sum + Math.ceil(length / 1024), 0);

@@ -1,13 +1,13 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Packed } from './stage.ts';
+import type { PackageFile } from './stage.ts';
 
 /** The pages of `docs` with their pictures, and the alert rules, dashboard and examples that they refer to. */
-export function documents(root: string, below: string): readonly Packed[] {
+export function documents(root: string, below: string): readonly PackageFile[] {
   const folder = join(root, 'docs');
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => join(parentPath, name).slice(folder.length + 1))
     .sort()
-    .map((path) => ({ path: `${below}/${path}`, content: { copyOf: join(folder, path) } }));
+    .map((path) => ({ path: `${below}/${path}`, content: { sourcePath: join(folder, path) } }));
 }

@@ -8,7 +8,7 @@ import type { Commit } from './commit.ts';
  * of the commit.
  * @throws {Error} if `SOURCE_DATE_EPOCH` is not a number of seconds
  */
-export function epochOf(root: string, commit: Commit | undefined, env: NodeJS.ProcessEnv = process.env): number {
+export function readEpoch(root: string, commit: Commit | undefined, env: NodeJS.ProcessEnv = process.env): number {
   const said = env['SOURCE_DATE_EPOCH'];
   if (said === undefined) return commit?.time ?? Math.floor(statSync(join(root, 'package.json')).mtimeMs / 1000);
   if (!/^\d{1,12}$/.test(said))

@@ -8,12 +8,12 @@ import { join } from 'node:path';
  */
 export function licenceText(root: string, folder: string, name: string): string {
   const ours = join(root, 'packaging/licences', `${name.replace('/', '-')}.txt`);
-  const text = fileOf(folder) ?? sectionOf(folder) ?? (existsSync(ours) ? read(ours) : undefined);
+  const text = findFile(folder) ?? findSection(folder) ?? (existsSync(ours) ? read(ours) : undefined);
   if (text !== undefined) return text;
   throw new Error(`${name} is published without its licence text; add it to ${ours}`);
 }
 
-function fileOf(folder: string): string | undefined {
+function findFile(folder: string): string | undefined {
   const [name] = readdirSync(folder)
     .filter((each) => /^(licen[cs]e|copying)(-[a-z0-9]+)?(\.(md|txt))?$/i.test(each))
     .sort();
@@ -21,7 +21,7 @@ function fileOf(folder: string): string | undefined {
 }
 
 /** A heading alone, or with the name of a licence below it, is not a licence text. */
-function sectionOf(folder: string): string | undefined {
+function findSection(folder: string): string | undefined {
   const [name] = readdirSync(folder).filter((each) => /^readme\b/i.test(each));
   if (name === undefined) return undefined;
   const section = read(join(folder, name))

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import packageJson from '../../package.json' with { type: 'json' };
 import { formatSource, formatTagging, readCommit } from './commit.ts';
-import { epochOf } from './epoch.ts';
+import { readEpoch } from './epoch.ts';
 import { makePackages } from './packages.ts';
 import { isTarget, type Target, targets } from './targets.ts';
 
@@ -56,7 +56,7 @@ try {
     rmSync(out, { recursive: true, force: true });
     mkdirSync(out, { recursive: true });
     const builds = wanted.map((target) => ({ target, executable: build(target) }));
-    const made = makePackages({ root, builds, version, epoch: epochOf(root, commit), out });
+    const made = makePackages({ root, builds, version, epoch: readEpoch(root, commit), out });
     for (const file of made) console.log(file);
     console.log(`Packaged ${formatSource(version, commit)}\n${formatTagging(version, commit)}`);
   }

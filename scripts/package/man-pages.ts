@@ -14,7 +14,7 @@ export function manPages(edition: Edition): Readonly<Record<string, string>> {
 }
 
 function overviewPage(edition: Edition): string {
-  const { opening, exitCodes } = partsOfOverview();
+  const { opening, exitCodes } = splitOverview();
   const groups = commandGroups.map(({ title, names }) => {
     const commands = names.map(commandSection);
     return `.SH ${quoted(title.toUpperCase())}\n${commands.join('')}`;
@@ -63,7 +63,7 @@ Its data directory.
 `;
 
 /** The first line of the overview, and its table of exit codes. @throws {Error} if their format has changed */
-function partsOfOverview(): { readonly opening: string; readonly exitCodes: string } {
+function splitOverview(): { readonly opening: string; readonly exitCodes: string } {
   const text = helpText();
   const exitCodes = text.split(/^Exit codes\n/m)[1];
   const opening = text.split('\n')[0];

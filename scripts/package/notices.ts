@@ -1,4 +1,4 @@
-import type { Part } from './parts.ts';
+import type { Component } from './parts.ts';
 
 const opening = `flagmeter is licensed under the Apache License 2.0. Its executable contains the following parts by others.
 
@@ -9,7 +9,7 @@ JavaScriptCore as the document at its address says, put your Bun in the place of
 const rule = `\n${'-'.repeat(78)}\n\n`;
 
 /** The notices shipped with the executable. Equal licence texts are printed once, under the names of their parts. */
-export function noticesText(parts: readonly Part[]): string {
+export function noticesText(parts: readonly Component[]): string {
   const headings = new Map<string, string[]>();
   for (const part of parts) {
     const text = part.text ?? absent(part);
@@ -19,12 +19,12 @@ export function noticesText(parts: readonly Part[]): string {
   return [opening, ...sections].join(rule);
 }
 
-function absent({ parts = [], url }: Part): string {
+function absent({ parts = [], url }: Component): string {
   const inside = parts.map((part) => `  ${heading(part)}\n    ${part.url}`);
   const list = inside.length === 0 ? '' : `\n\nIt contains:\n\n${inside.join('\n')}`;
   return `Its licence is published at ${url}${list}`;
 }
 
-function heading({ name, version = '', license = 'several licences, listed at its address' }: Part): string {
+function heading({ name, version = '', license = 'several licences, listed at its address' }: Component): string {
   return `${`${name} ${version}`.trimEnd()} (${license})`;
 }

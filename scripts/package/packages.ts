@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { filesOfChart } from './chart.ts';
 import { writeChecksums } from './checksums.ts';
-import { type Contents, contentsOf } from './contents.ts';
+import { type Contents, listContents } from './contents.ts';
 import { makeDeb } from './deb.ts';
 import { makeTarball } from './tarball.ts';
 import { filesOfTarball } from './tarball-files.ts';
 import { type Target, targets } from './targets.ts';
 
-export interface Wanted {
+export interface PackageOptions {
   /** Root directory of the project. */
   readonly root: string;
   readonly builds: readonly { readonly target: Target; readonly executable: string }[];
@@ -22,11 +22,11 @@ export interface Wanted {
 }
 
 /** @returns the names of the files written to `out` */
-export function makePackages({ root, builds, version, epoch, out, quick = false }: Wanted): readonly string[] {
+export function makePackages({ root, builds, version, epoch, out, quick = false }: PackageOptions): readonly string[] {
   const scratch = mkdtempSync(join(tmpdir(), 'flagmeter-package-'));
   try {
     const names = builds.flatMap(({ target, executable }) => {
-      const contents = contentsOf({ root, target, executable, version, epoch });
+      const contents = listContents({ root, target, executable, version, epoch });
       return makeFor(target, contents, { scratch, out, quick });
     });
     copyFileSync(join(root, 'packaging/Containerfile'), join(out, 'Containerfile'));

@@ -4,7 +4,7 @@ import bunParts from '../../packaging/bun-parts.json' with { type: 'json' };
 import { licenceText } from './licence-text.ts';
 
 /** Third-party code in the executable. */
-export interface Part {
+export interface Component {
   readonly name: string;
   readonly version?: string;
   /** An SPDX expression; undefined if there are several. */
@@ -14,7 +14,7 @@ export interface Part {
   readonly purl?: string;
   /** The text of its licence, as published. */
   readonly text?: string;
-  readonly parts?: readonly Part[];
+  readonly parts?: readonly Component[];
 }
 
 /**
@@ -22,15 +22,15 @@ export interface Part {
  * @param executable the build has written the names of the npm packages beside it
  * @throws {Error} if a package does not declare its licence, or the licence text is missing
  */
-export function partsOf(root: string, executable: string): readonly Part[] {
+export function listComponents(root: string, executable: string): readonly Component[] {
   const folders: string[] = JSON.parse(readFileSync(`${executable}.packages.json`, 'utf8'));
   const packages = [...folders, 'node_modules/node-addon-api', 'node_modules/node-api-headers'].map((folder) =>
-    npmPart(root, join(root, folder)),
+    describeNpmPackage(root, join(root, folder)),
   );
-  return [...packages, ...nativeParts(root), listPart(root), bunPart(root)];
+  return [...packages, ...listNativeComponents(root), describePasswordList(root), describeBun(root)];
 }
 
-function npmPart(root: string, folder: string): Part {
+function describeNpmPackage(root: string, folder: string): Component {
   const { name, version, license, homepage } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   if (typeof license !== 'string') throw new Error(`${folder}/package.json does not name a licence`);
   return {
@@ -44,7 +44,7 @@ function npmPart(root: string, folder: string): Part {
 }
 
 /** C code in the npm package lmdb, and the runtime of the C++ compiler. */
-function nativeParts(root: string): readonly Part[] {
+function listNativeComponents(root: string): readonly Component[] {
   const lmdb = join(root, 'node_modules/lmdb/dependencies/lmdb-data-v1/libraries/liblmdb');
   const lz4 = join(root, 'node_modules/lmdb/dependencies/lz4/lib');
   return [
@@ -79,7 +79,7 @@ function versionIn(header: string, names: readonly string[]): string {
 }
 
 /** `src/accounts/common-passwords.br`. */
-function listPart(root: string): Part {
+function describePasswordList(root: string): Component {
   return {
     name: 'SecLists (common passwords)',
     license: 'MIT',
@@ -88,7 +88,7 @@ function listPart(root: string): Part {
   };
 }
 
-function bunPart(root: string): Part {
+function describeBun(root: string): Component {
   const { version } = JSON.parse(readFileSync(join(root, 'node_modules/bun/package.json'), 'utf8'));
   const url = `https://github.com/oven-sh/bun/blob/bun-v${version}/LICENSE.md`;
   return { name: 'Bun', version, license: 'MIT', url, purl: `pkg:github/oven-sh/bun@bun-v${version}`, parts: bunParts };

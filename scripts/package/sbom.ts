@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Enums, Models, Serialize, Spec } from '@cyclonedx/cyclonedx-library';
-import type { Part } from './parts.ts';
+import type { Component } from './parts.ts';
 import type { Target } from './targets.ts';
 
 /** Version of the CycloneDX format. */
@@ -8,7 +8,7 @@ export const sbomSpec = Spec.Spec1dot6;
 
 /** The bill of materials of an executable. @param sha256 of the executable */
 export function sbomText(
-  parts: readonly Part[],
+  parts: readonly Component[],
   about: { readonly version: string; readonly target: Target; readonly epoch: number; readonly sha256: string },
 ): string {
   const { version, target, epoch, sha256 } = about;
@@ -19,7 +19,7 @@ export function sbomText(
     licenses: new Models.LicenseRepository([new Models.LicenseExpression('Apache-2.0')]),
     hashes: new Models.HashDictionary([[Enums.HashAlgorithm['SHA-256'], sha256]]),
   });
-  const components = parts.map((part) => componentOf(part, ''));
+  const components = parts.map((part) => createComponent(part, ''));
   for (const { bomRef } of components) flagmeter.dependencies.add(bomRef);
   const bom = new Models.Bom({
     serialNumber: serialNumber(sha256),
@@ -30,9 +30,12 @@ export function sbomText(
   return `${serializer.serialize(bom, { sortLists: true, space: 2 })}\n`;
 }
 
-function componentOf({ name, version, license, url, purl, parts = [] }: Part, within: string): Models.Component {
+function createComponent(
+  { name, version, license, url, purl, parts = [] }: Component,
+  within: string,
+): Models.Component {
   const bomRef = `${within}${purl ?? name}`;
-  const nested = parts.map((part) => componentOf(part, `${bomRef}/`));
+  const nested = parts.map((part) => createComponent(part, `${bomRef}/`));
   return new Models.Component(Enums.ComponentType.Library, name, {
     bomRef,
     ...(version === undefined ? {} : { version }),

@@ -2,22 +2,22 @@ import { chmodSync, copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /** A file of a package. */
-export interface Packed {
+export interface PackageFile {
   /** Relative to the package's root. */
   readonly path: string;
   /** Its text or bytes, or the path of the file to copy. */
-  readonly content: string | Buffer | { readonly copyOf: string };
+  readonly content: string | Buffer | { readonly sourcePath: string };
   /** Octal; 0o644 by default. */
   readonly mode?: number;
 }
 
 /** Writes the files to a directory, with modes that do not depend on the user's umask. */
-export function stage(folder: string, files: readonly Packed[]): void {
+export function stage(folder: string, files: readonly PackageFile[]): void {
   for (const { path, content, mode = 0o644 } of files) {
     const file = join(folder, path);
     makeFolder(folder, dirname(path));
     if (typeof content === 'string' || Buffer.isBuffer(content)) writeFileSync(file, content);
-    else copyFileSync(content.copyOf, file);
+    else copyFileSync(content.sourcePath, file);
     chmodSync(file, mode);
   }
 }

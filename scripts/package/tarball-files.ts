@@ -1,12 +1,12 @@
 import { type Contents, projectFile } from './contents.ts';
 import { documents } from './documents.ts';
-import type { Packed } from './stage.ts';
+import type { PackageFile } from './stage.ts';
 
 /** The archive's contents: one directory, for any distribution. */
-export function filesOfTarball(contents: Contents): readonly Packed[] {
+export function filesOfTarball(contents: Contents): readonly PackageFile[] {
   const { root, executable, manPages, completions, notices, sbom } = contents;
   return [
-    { path: 'flagmeter', content: { copyOf: executable }, mode: 0o755 },
+    { path: 'flagmeter', content: { sourcePath: executable }, mode: 0o755 },
     { path: 'README.md', content: projectFile(contents, 'packaging/README.md') },
     { path: 'LICENSE', content: projectFile(contents, 'LICENSE') },
     { path: 'CHANGELOG.md', content: projectFile(contents, 'CHANGELOG.md') },

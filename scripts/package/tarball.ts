@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { runTool } from './run-tool.ts';
-import { type Packed, stage } from './stage.ts';
+import { type PackageFile, stage } from './stage.ts';
 
 /** Builds a tar.gz with one directory: entries sorted, owned by root, with one time. */
 export function makeTarball(wanted: {
   readonly folder: string;
-  readonly files: readonly Packed[];
+  readonly files: readonly PackageFile[];
   readonly epoch: number;
   readonly scratch: string;
   readonly file: string;

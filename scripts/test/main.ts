@@ -9,7 +9,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { environmentFor } from './colour.ts';
-import { isGreen, type Outcome, type Step, summarize } from './summary.ts';
+import { isGreen, type Step, summarize, type TestResult } from './summary.ts';
 import { unmatched } from './unmatched.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -41,7 +41,7 @@ function run(name: string, command: string, args: readonly string[], isQuiet = f
   return new Promise((resolve, reject) => {
     child.once('error', reject).once('close', (status) => {
       if (isQuiet && status !== 0) console.log(`\n== ${name}\n${readable(output)}`);
-      resolve({ name, exitCode: status ?? 1, outcomes: readOutcomes(path) });
+      resolve({ name, exitCode: status ?? 1, results: readResults(path) });
     });
   });
 }
@@ -51,7 +51,7 @@ function readable(output: string): string {
   return environment['NO_COLOR'] === undefined ? output : stripVTControlCharacters(output);
 }
 
-function readOutcomes(path: string): Outcome[] {
+function readResults(path: string): TestResult[] {
   if (!existsSync(path)) return [];
   return readFileSync(path, 'utf8')
     .trimEnd()
@@ -60,7 +60,7 @@ function readOutcomes(path: string): Outcome[] {
 }
 
 /** Arguments that make vitest run some projects, print a line for each file, and report to this run. */
-function testsOf(...projects: readonly string[]): string[] {
+function listTests(...projects: readonly string[]): string[] {
   // Many tests wait for processes or disks, so more of them than processors run in parallel.
   const workers = Math.ceil(availableParallelism() * 1.5);
   const reporter = join(import.meta.dirname, 'reporter.ts');
@@ -77,10 +77,10 @@ const steps = [await run('build', 'bun', ['scripts/test/build.ts'])];
 // Without the executable, most tests would fail for that reason only.
 if (steps[0]!.exitCode === 0) {
   if (!isProofs) {
-    steps.push(await run('tests on Bun', 'bun', ['--bun', 'vitest', ...testsOf('unit')]));
-    steps.push(await run('tests on Node', 'vitest', testsOf('system')));
+    steps.push(await run('tests on Bun', 'bun', ['--bun', 'vitest', ...listTests('unit')]));
+    steps.push(await run('tests on Node', 'vitest', listTests('system')));
   }
-  if (isProofs || namesFiles) steps.push(await run('proofs', 'vitest', testsOf('engine', 'browser', 'proofs')));
+  if (isProofs || namesFiles) steps.push(await run('proofs', 'vitest', listTests('engine', 'browser', 'proofs')));
 }
 if (linted !== undefined) steps.unshift(await linted);
 rmSync(folder, { recursive: true });

@@ -4,10 +4,10 @@ import { DefaultReporter, type TestCase, type TestModule, type TestSuite, type V
 import { whyNotOnNode } from '../../test/support/node-engine.ts';
 import { reasonIn } from '../../test/support/skip-reason.ts';
 import { skippedWorkspaces } from '../../test/support/workspaces.ts';
-import type { Outcome } from './summary.ts';
+import type { TestResult } from './summary.ts';
 
 /** Prints a line for each file, then the failures. Appends a line of JSON for each test to the file in `OUTCOMES`. */
-export default class OutcomesReporter extends DefaultReporter {
+export default class ResultsReporter extends DefaultReporter {
   readonly #path = process.env['OUTCOMES'] ?? '/dev/stderr';
 
   /** Tests that `vitest.config.ts` omits; reported once, because a run has a part on each runtime. */
@@ -52,12 +52,12 @@ export default class OutcomesReporter extends DefaultReporter {
     for (const error of unhandled) this.#write({ ...failed, why: firstLine([error]) });
   }
 
-  #add({ project, moduleId }: TestModule, test: string, state: Outcome['state'], why: string, ms = 0): void {
+  #add({ project, moduleId }: TestModule, test: string, state: TestResult['state'], why: string, ms = 0): void {
     this.#write({ project: project.name, file: relative(process.cwd(), moduleId), test, state, why, ms });
   }
 
-  #write(outcome: Outcome): void {
-    appendFileSync(this.#path, `${JSON.stringify(outcome)}\n`);
+  #write(result: TestResult): void {
+    appendFileSync(this.#path, `${JSON.stringify(result)}\n`);
   }
 }
 

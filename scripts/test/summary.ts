@@ -1,5 +1,5 @@
 /** The result of a test, or of a file that could not be run. */
-export interface Outcome {
+export interface TestResult {
   readonly project: string;
   /** Path of the file in the repository. */
   readonly file: string;
@@ -15,17 +15,17 @@ export interface Outcome {
 export interface Step {
   readonly name: string;
   readonly exitCode: number;
-  readonly outcomes: readonly Outcome[];
+  readonly results: readonly TestResult[];
 }
 
 /** Describes the steps: skipped tests by reason, the slowest tests, the projects, and each failed test with its command. */
 export function summarize(steps: readonly Step[]): string {
-  const outcomes = steps.flatMap((step) => step.outcomes);
-  const of = (state: Outcome['state']) => outcomes.filter((outcome) => outcome.state === state);
+  const results = steps.flatMap((step) => step.results);
+  const of = (state: TestResult['state']) => results.filter((result) => result.state === state);
   return [
     ...skippedLines(of('skipped')),
-    ...slowestLines(outcomes),
-    ...projectLines(outcomes),
+    ...slowestLines(results),
+    ...projectLines(results),
     ...failedLines(of('failed')),
     ...steps.filter(({ exitCode }) => exitCode !== 0).map(failedStep),
     ...(isGreen(steps) ? ['All tests passed.'] : []),
@@ -33,30 +33,30 @@ export function summarize(steps: readonly Step[]): string {
 }
 
 export function isGreen(steps: readonly Step[]): boolean {
-  return steps.every(({ exitCode, outcomes }) => exitCode === 0 && outcomes.every(isFine));
+  return steps.every(({ exitCode, results }) => exitCode === 0 && results.every(isFine));
 }
 
-const isFine = ({ state }: Outcome) => state !== 'failed';
+const isFine = ({ state }: TestResult) => state !== 'failed';
 
-function failedStep({ name, exitCode, outcomes }: Step): string {
-  const failed = outcomes.filter((outcome) => !isFine(outcome)).length;
+function failedStep({ name, exitCode, results }: Step): string {
+  const failed = results.filter((result) => !isFine(result)).length;
   const what = failed === 0 ? 'no failed test was reported' : `${failed} failed`;
   return `${name} ended with exit code ${exitCode}: ${what}.`;
 }
 
-function failedLines(outcomes: readonly Outcome[]): string[] {
-  if (outcomes.length === 0) return [];
-  const lines = outcomes.flatMap((outcome) => {
-    const name = [nameOf(outcome), outcome.why].filter(Boolean).join(' > ');
-    return [`  ${name}`, ...(outcome.project === '' ? [] : [`    ${commandOf(outcome)}`])];
+function failedLines(results: readonly TestResult[]): string[] {
+  if (results.length === 0) return [];
+  const lines = results.flatMap((result) => {
+    const name = [formatName(result), result.why].filter(Boolean).join(' > ');
+    return [`  ${name}`, ...(result.project === '' ? [] : [`    ${formatCommand(result)}`])];
   });
   return ['Failed:', ...lines, ''];
 }
 
-const nameOf = ({ project, file, test }: Outcome) => [`[${project}] ${file}`, test].filter(Boolean).join(' > ');
+const formatName = ({ project, file, test }: TestResult) => [`[${project}] ${file}`, test].filter(Boolean).join(' > ');
 
 /** The command that repeats a test in its project and runtime. Vitest takes a pattern of the name, whose groups it joins with spaces. */
-function commandOf({ project, file, test }: Outcome): string {
+function formatCommand({ project, file, test }: TestResult): string {
   const program = project === 'unit' ? 'npx bun --bun vitest' : 'npx vitest';
   const command = `${program} run --project ${project} ${file}`;
   if (test === '') return command;
@@ -66,19 +66,19 @@ function commandOf({ project, file, test }: Outcome): string {
 
 const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
 
-function slowestLines(outcomes: readonly Outcome[]): string[] {
-  const slowest = outcomes.filter(({ ms }) => ms > 0).sort((one, other) => other.ms - one.ms);
+function slowestLines(results: readonly TestResult[]): string[] {
+  const slowest = results.filter(({ ms }) => ms > 0).sort((one, other) => other.ms - one.ms);
   if (slowest.length === 0) return [];
-  const lines = slowest.slice(0, 10).map((outcome) => `  ${seconds(outcome.ms)} ${nameOf(outcome)}`);
+  const lines = slowest.slice(0, 10).map((result) => `  ${seconds(result.ms)} ${formatName(result)}`);
   return ['Slowest tests:', ...lines, ''];
 }
 
 /** The counts of each project, and the time of its tests on all workers together. */
-function projectLines(outcomes: readonly Outcome[]): string[] {
-  const tests = outcomes.filter(({ test }) => test !== '');
+function projectLines(results: readonly TestResult[]): string[] {
+  const tests = results.filter(({ test }) => test !== '');
   if (tests.length === 0) return [];
   const lines = grouped(tests, ({ project }) => project).map(([project, all]) => {
-    const count = (state: Outcome['state']) => all.filter((outcome) => outcome.state === state).length;
+    const count = (state: TestResult['state']) => all.filter((result) => result.state === state).length;
     const files = new Set(all.map(({ file }) => file)).size;
     const total = all.reduce((sum, { ms }) => sum + ms, 0);
     const states = `${count('passed')} passed, ${count('failed')} failed, ${count('skipped')} skipped`;
@@ -88,8 +88,8 @@ function projectLines(outcomes: readonly Outcome[]): string[] {
 }
 
 /** Each reason, with its files. */
-function skippedLines(outcomes: readonly Outcome[]): string[] {
-  return grouped(outcomes, ({ why }) => why).flatMap(([why, skipped]) => [
+function skippedLines(results: readonly TestResult[]): string[] {
+  return grouped(results, ({ why }) => why).flatMap(([why, skipped]) => [
     `Skipped${why === '' ? '' : `: ${why}`}`,
     ...grouped(skipped, ({ project, file }) => `[${project}] ${file}`).map(
       ([file, tests]) => `  ${file}${tests[0]?.test === '' ? '' : ` (${tests.length})`}`,
@@ -98,11 +98,11 @@ function skippedLines(outcomes: readonly Outcome[]): string[] {
   ]);
 }
 
-function grouped<T>(items: readonly T[], keyOf: (item: T) => string): [string, readonly T[]][] {
+function grouped<T>(items: readonly T[], getKey: (item: T) => string): [string, readonly T[]][] {
   const groups = new Map<string, T[]>();
   for (const item of items) {
-    const group = groups.get(keyOf(item));
-    if (group === undefined) groups.set(keyOf(item), [item]);
+    const group = groups.get(getKey(item));
+    if (group === undefined) groups.set(getKey(item), [item]);
     else group.push(item);
   }
   return [...groups];

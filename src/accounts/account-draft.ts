@@ -13,7 +13,7 @@ import type { Accounts } from './accounts.ts';
 import { auditKey } from './audit-log.ts';
 import { declarationsWith } from './declarations.ts';
 import { byAge } from './key-index.ts';
-import type { Draft, KeyRange, MemoryTable } from './store/account-store.ts';
+import type { KeyRange, MemoryTable, Transaction } from './store/account-store.ts';
 
 /** Each has its own numbers. */
 type Sequence =
@@ -35,20 +35,20 @@ type Sequence =
   | 'audit';
 
 /** Records by application, as on disk. */
-type ByApplication = Pick<Accounts, 'featuresOf' | 'metricsOf' | 'scansOf' | 'keysOf'>;
+type ByApplication = Pick<Accounts, 'getFeatures' | 'getMetrics' | 'getScans' | 'getApplicationKeys'>;
 
 /** Queues an event for the webhooks of its team, in the commit of the change that causes it. */
-export type Announce = (draft: Draft, event: WebhookEvent) => void;
+export type Announce = (tx: Transaction, event: WebhookEvent) => void;
 
 /** The draft of a change of accounts: the accounts as it reads them, its writes, and its audit log entries. */
-export class AccountDraft implements Accounts, Draft {
-  readonly #draft: Draft;
+export class AccountTransaction implements Accounts, Transaction {
+  readonly #tx: Transaction;
   readonly #onDisk: ByApplication;
   readonly #authorship: Authorship;
   readonly #announce: Announce;
 
-  constructor(draft: Draft, onDisk: ByApplication, authorship: Authorship, announce: Announce = () => {}) {
-    this.#draft = draft;
+  constructor(tx: Transaction, onDisk: ByApplication, authorship: Authorship, announce: Announce = () => {}) {
+    this.#tx = tx;
     this.#onDisk = onDisk;
     this.#authorship = authorship;
     this.#announce = announce;
@@ -90,20 +90,20 @@ export class AccountDraft implements Accounts, Draft {
     return this.records('deletions');
   }
 
-  featuresOf(applicationId: string): ReadonlyMap<string, FeatureDeclaration> {
-    return declarationsWith(this.#onDisk.featuresOf(applicationId), applicationId, this.pending('features'));
+  getFeatures(applicationId: string): ReadonlyMap<string, FeatureDeclaration> {
+    return declarationsWith(this.#onDisk.getFeatures(applicationId), applicationId, this.pending('features'));
   }
 
-  metricsOf(applicationId: string): ReadonlyMap<string, MetricDeclaration> {
-    return declarationsWith(this.#onDisk.metricsOf(applicationId), applicationId, this.pending('metrics'));
+  getMetrics(applicationId: string): ReadonlyMap<string, MetricDeclaration> {
+    return declarationsWith(this.#onDisk.getMetrics(applicationId), applicationId, this.pending('metrics'));
   }
 
-  scansOf(applicationId: string): ReadonlyMap<string, CodeScan> {
-    return declarationsWith(this.#onDisk.scansOf(applicationId), applicationId, this.pending('codeScans'));
+  getScans(applicationId: string): ReadonlyMap<string, CodeScan> {
+    return declarationsWith(this.#onDisk.getScans(applicationId), applicationId, this.pending('codeScans'));
   }
 
-  keysOf(applicationId: string): readonly ApplicationKey[] {
-    const keys = new Map(this.#onDisk.keysOf(applicationId).map((key) => [key.hash, key]));
+  getApplicationKeys(applicationId: string): readonly ApplicationKey[] {
+    const keys = new Map(this.#onDisk.getApplicationKeys(applicationId).map((key) => [key.hash, key]));
     for (const [hash, key] of this.pending('applicationKeys')) {
       if (key?.applicationId === applicationId) keys.set(hash, key);
       else keys.delete(hash);
@@ -138,31 +138,31 @@ export class AccountDraft implements Accounts, Draft {
   }
 
   get<Name extends TableName>(table: Name, key: string): AccountRecords[Name] | undefined {
-    return this.#draft.get(table, key);
+    return this.#tx.get(table, key);
   }
 
   has(table: TableName, key: string): boolean {
-    return this.#draft.has(table, key);
+    return this.#tx.has(table, key);
   }
 
   keys(table: TableName, range: KeyRange): Iterable<string> {
-    return this.#draft.keys(table, range);
+    return this.#tx.keys(table, range);
   }
 
   records<Name extends MemoryTable>(table: Name): ReadonlyMap<string, AccountRecords[Name]> {
-    return this.#draft.records(table);
+    return this.#tx.records(table);
   }
 
   pending<Name extends TableName>(table: Name): ReadonlyMap<string, AccountRecords[Name] | undefined> {
-    return this.#draft.pending(table);
+    return this.#tx.pending(table);
   }
 
   put<Name extends TableName>(table: Name, key: string, value: AccountRecords[Name]): void {
-    this.#draft.put(table, key, value);
+    this.#tx.put(table, key, value);
   }
 
   remove(table: TableName, key: string): void {
-    this.#draft.remove(table, key);
+    this.#tx.remove(table, key);
   }
 }
 
@@ -175,7 +175,7 @@ interface Authorship {
 export const system: Actor = { type: 'system', id: '', name: '', address: '' };
 
 /** The user or API key with this id, under its current name. Without an id, an unauthenticated caller. */
-export function actorOf(
+export function findActor(
   { users, apiKeys }: Pick<Accounts, 'users' | 'apiKeys'>,
   id: string | undefined,
   address: string,

@@ -28,11 +28,11 @@ export interface Accounts {
   /** Pending removals from disk. */
   readonly deletions: ReadonlyMap<string, Deletion>;
   /** By name. */
-  featuresOf(applicationId: string): ReadonlyMap<string, FeatureDeclaration>;
-  metricsOf(applicationId: string): ReadonlyMap<string, MetricDeclaration>;
+  getFeatures(applicationId: string): ReadonlyMap<string, FeatureDeclaration>;
+  getMetrics(applicationId: string): ReadonlyMap<string, MetricDeclaration>;
   /** The last code scan of each repository of an application. */
-  scansOf(applicationId: string): ReadonlyMap<string, CodeScan>;
-  keysOf(applicationId: string): readonly ApplicationKey[];
+  getScans(applicationId: string): ReadonlyMap<string, CodeScan>;
+  getApplicationKeys(applicationId: string): readonly ApplicationKey[];
 }
 
 /** The records of a team, in no particular order. */

@@ -1,6 +1,6 @@
-import { ApiError } from '../contract/errors.ts';
+import { Refusal } from '../contract/errors.ts';
 import { expiryDays } from '../contract/health.ts';
-import { type KeyScope, roleOf, scopeOfRole } from '../contract/key-scopes.ts';
+import { findRole, type KeyScope, scopeOfRole } from '../contract/key-scopes.ts';
 import type { Role } from '../contract/roles.ts';
 import type { PlainKeySettings } from '../contract/shapes/api-key.ts';
 import type { PublicKey, Trust } from '../storage/lmdb/auth-records.ts';
@@ -8,7 +8,7 @@ import type { ApiKey, AuditEntry } from '../storage/lmdb/records.ts';
 import { type Accounts, mustBelong, ofTeam } from './accounts.ts';
 import { checkName, mustExist } from './checks.ts';
 import type { Directory } from './directory.ts';
-import { checkPlan } from './plans.ts';
+import { checkTierLimit } from './plans.ts';
 import { hashSecret, matchesHash, newClientSecret, newId, type RandomBytes } from './secrets.ts';
 import { dropPrivateViews } from './views.ts';
 
@@ -47,18 +47,18 @@ export interface NewApiKey {
 
 type WantedApiKey = Credential & PlainKeySettings & Partial<Settings> & { readonly teamId: string };
 
-/** @throws {ApiError} `not_found` (team), `invalid_name`, `invalid_body` (expiry), `plan_limit` */
+/** @throws {Refusal} `not_found` (team), `invalid_name`, `invalid_body` (expiry), `plan_limit` */
 export function createApiKey(directory: Directory, wanted: WantedApiKey): Promise<NewApiKey> {
-  return directory.change((draft) => {
-    const { plan } = mustExist('team', draft.teams.get(wanted.teamId));
+  return directory.change((tx) => {
+    const { plan } = mustExist('team', tx.teams.get(wanted.teamId));
     const now = directory.clock.now();
-    checkSettings(draft, wanted.teamId, wanted, now);
-    checkPlan(plan, 'apiKeys', ofTeam(draft.apiKeys, wanted.teamId).length + 1);
-    const number = draft.takeNumber('apiKey');
+    checkSettings(tx, wanted.teamId, wanted, now);
+    checkTierLimit(plan, 'apiKeys', ofTeam(tx.apiKeys, wanted.teamId).length + 1);
+    const number = tx.takeNumber('apiKey');
     const { role: _, scopes: __, expiresAt, publicKeys, trust, applications, ...settings } = wanted;
-    const permitted = permissionsOf(wanted) ?? rolePermissions('User');
+    const permitted = resolvePermissions(wanted) ?? rolePermissions('User');
     const made = newApiKey({ ...settings, number, role: permitted.role }, now, directory.randomBytes);
-    if (publicKeys !== undefined && trust !== undefined) throw new ApiError('invalid_body', oneCredential);
+    if (publicKeys !== undefined && trust !== undefined) throw new Refusal('invalid_body', oneCredential);
     const hasSecret = publicKeys === undefined && trust === undefined;
     const apiKey: ApiKey = {
       ...made.apiKey,
@@ -70,39 +70,39 @@ export function createApiKey(directory: Directory, wanted: WantedApiKey): Promis
       ...(trust !== undefined && { trust }),
       ...(expiresAt != null && { expiresAt }),
     };
-    draft.put('apiKeys', apiKey.clientId, apiKey);
-    draft.note('api-key.created', wanted.teamId, targetOf(apiKey));
+    tx.put('apiKeys', apiKey.clientId, apiKey);
+    tx.note('api-key.created', wanted.teamId, describeTarget(apiKey));
     return { apiKey, clientSecret: hasSecret ? made.clientSecret : '' };
   });
 }
 
 /**
  * Changes an API key of a team. What it authenticates by stays of the same kind.
- * @throws {ApiError} `not_found`, `invalid_name`, `invalid_body`, `conflict`
+ * @throws {Refusal} `not_found`, `invalid_name`, `invalid_body`, `conflict`
  */
 export function patchApiKey(
   directory: Directory,
   { teamId, clientId }: ApiKeyPath,
   patch: Partial<Settings & Credential>,
 ): Promise<ApiKey> {
-  return directory.change((draft) => {
-    const apiKey = mustBelong('API key', draft.apiKeys.get(clientId), teamId);
+  return directory.change((tx) => {
+    const apiKey = mustBelong('API key', tx.apiKeys.get(clientId), teamId);
     if (Object.keys(patch).length === 0) return apiKey;
-    checkSettings(draft, teamId, patch, directory.clock.now());
+    checkSettings(tx, teamId, patch, directory.clock.now());
     if (isOther(patch.publicKeys, apiKey.publicKeys) || isOther(patch.trust, apiKey.trust))
-      throw new ApiError('conflict', otherCredential);
+      throw new Refusal('conflict', otherCredential);
     const { expiresAt = apiKey.expiresAt, applications = apiKey.applications, role, scopes, ...rest } = patch;
     const { expiresAt: before, applications: _, expiryAnnounced, ...kept } = apiKey;
     const changed: ApiKey = {
       ...kept,
       ...rest,
-      ...permissionsOf({ role, scopes }),
+      ...resolvePermissions({ role, scopes }),
       ...(expiresAt != null && { expiresAt }),
       ...(expiresAt === before && expiryAnnounced !== undefined && { expiryAnnounced }),
       ...(applications != null && { applications }),
     };
-    draft.put('apiKeys', clientId, changed);
-    draft.note('api-key.changed', teamId, targetOf(changed));
+    tx.put('apiKeys', clientId, changed);
+    tx.note('api-key.changed', teamId, describeTarget(changed));
     return changed;
   });
 }
@@ -118,28 +118,28 @@ export const otherCredential =
 
 /**
  * Replaces the secret of an API key. The previous one is accepted for a day.
- * @throws {ApiError} `not_found`, `conflict` if it has no secret
+ * @throws {Refusal} `not_found`, `conflict` if it has no secret
  */
 export function rotateApiKeySecret(directory: Directory, { teamId, clientId }: ApiKeyPath): Promise<NewApiKey> {
-  return directory.change((draft) => {
-    const apiKey = mustBelong('API key', draft.apiKeys.get(clientId), teamId);
-    if (apiKey.secretHash === noSecretHash) throw new ApiError('conflict', otherCredential);
+  return directory.change((tx) => {
+    const apiKey = mustBelong('API key', tx.apiKeys.get(clientId), teamId);
+    if (apiKey.secretHash === noSecretHash) throw new Refusal('conflict', otherCredential);
     const clientSecret = newClientSecret(directory.randomBytes);
     const previousSecret = { hash: apiKey.secretHash, until: directory.clock.now() + secretOverlapMs };
     const changed: ApiKey = { ...apiKey, secretHash: hashSecret(clientSecret), previousSecret };
-    draft.put('apiKeys', clientId, changed);
-    draft.note('api-key.secret-rotated', teamId, targetOf(changed));
+    tx.put('apiKeys', clientId, changed);
+    tx.note('api-key.secret-rotated', teamId, describeTarget(changed));
     return { apiKey: changed, clientSecret };
   });
 }
 
-/** @throws {ApiError} `not_found` */
+/** @throws {Refusal} `not_found` */
 export function deleteApiKey(directory: Directory, teamId: string, clientId: string): Promise<void> {
-  return directory.change((draft) => {
-    const apiKey = mustBelong('API key', draft.apiKeys.get(clientId), teamId);
-    draft.remove('apiKeys', clientId);
-    dropPrivateViews(draft, clientId);
-    draft.note('api-key.deleted', teamId, targetOf(apiKey));
+  return directory.change((tx) => {
+    const apiKey = mustBelong('API key', tx.apiKeys.get(clientId), teamId);
+    tx.remove('apiKeys', clientId);
+    dropPrivateViews(tx, clientId);
+    tx.note('api-key.deleted', teamId, describeTarget(apiKey));
   });
 }
 
@@ -152,12 +152,12 @@ export function verifyClient(
 ): ApiKey | undefined {
   const apiKey = accounts.apiKeys.get(clientId);
   const current = apiKey?.secretHash ?? noSecretHash;
-  const previous = previousSecretOf(apiKey, now)?.hash ?? noSecretHash;
+  const previous = findPreviousSecret(apiKey, now)?.hash ?? noSecretHash;
   return matchesHash(clientSecret, current, previous) ? apiKey : undefined;
 }
 
 /** The replaced secret, while it is accepted. */
-export function previousSecretOf(apiKey: ApiKey | undefined, now: number): ApiKey['previousSecret'] {
+export function findPreviousSecret(apiKey: ApiKey | undefined, now: number): ApiKey['previousSecret'] {
   const { previousSecret } = apiKey ?? {};
   return previousSecret !== undefined && now < previousSecret.until ? previousSecret : undefined;
 }
@@ -180,7 +180,7 @@ export function newApiKey(
   };
 }
 
-/** @throws {ApiError} `invalid_name`, `invalid_body`, `not_found` (application) */
+/** @throws {Refusal} `invalid_name`, `invalid_body`, `not_found` (application) */
 function checkSettings(
   { applications: known }: Pick<Accounts, 'applications'>,
   teamId: string,
@@ -189,12 +189,12 @@ function checkSettings(
 ): void {
   if (name !== undefined) checkName('an API key', name);
   if (expiresAt != null && expiresAt <= now)
-    throw new ApiError('invalid_body', 'Cannot take expiresAt: must be in the future');
+    throw new Refusal('invalid_body', 'Cannot take expiresAt: must be in the future');
   if (scopes !== undefined && (role !== undefined || !isSet(scopes)))
-    throw new ApiError('invalid_body', 'Cannot take scopes: must have scopes without duplicates, and no role');
+    throw new Refusal('invalid_body', 'Cannot take scopes: must have scopes without duplicates, and no role');
   if (applications == null) return;
   if (!isSet(applications) || applications.length > maxApplications)
-    throw new ApiError('invalid_body', `Cannot take applications: must have 1 to ${maxApplications}, each once`);
+    throw new Refusal('invalid_body', `Cannot take applications: must have 1 to ${maxApplications}, each once`);
   for (const id of applications) mustBelong('application', known.get(id), teamId);
 }
 
@@ -205,7 +205,7 @@ function isSet(list: readonly string[]): boolean {
 }
 
 /** The scopes of an API key, and the role of its tokens; `undefined` if none are given. */
-function permissionsOf({
+function resolvePermissions({
   role,
   scopes,
 }: {
@@ -213,18 +213,18 @@ function permissionsOf({
   readonly scopes?: readonly KeyScope[] | undefined;
 }) {
   if (scopes === undefined) return role && rolePermissions(role);
-  return { scopes, role: roleOf(scopes) ?? 'Viewer' } as const;
+  return { scopes, role: findRole(scopes) ?? 'Viewer' } as const;
 }
 
 function rolePermissions(role: Role) {
   return { role, scopes: [scopeOfRole[role]] };
 }
 
-export function scopesOf({ scopes, role }: Pick<ApiKey, 'scopes' | 'role'>): readonly KeyScope[] {
+export function listScopes({ scopes, role }: Pick<ApiKey, 'scopes' | 'role'>): readonly KeyScope[] {
   return scopes ?? rolePermissions(role).scopes;
 }
 
-function targetOf({ clientId, name }: ApiKey): AuditEntry['target'] {
+function describeTarget({ clientId, name }: ApiKey): AuditEntry['target'] {
   return { type: 'api-key', id: clientId, name };
 }
 
@@ -256,13 +256,13 @@ export async function announceExpiringKeys(directory: Directory, isWanted: (team
   const now = directory.clock.now();
   const due = expiringKeys(directory).filter((apiKey) => isWanted(apiKey.teamId) && dueFor(apiKey, now) !== undefined);
   if (due.length === 0) return;
-  await directory.change((draft) => {
+  await directory.change((tx) => {
     for (const { clientId } of due) {
-      const apiKey = draft.apiKeys.get(clientId);
+      const apiKey = tx.apiKeys.get(clientId);
       const days = apiKey && dueFor(apiKey, now);
       if (apiKey === undefined || days === undefined) continue;
-      draft.put('apiKeys', clientId, { ...apiKey, expiryAnnounced: days });
-      draft.announce('api-key.expiring', apiKey.teamId, {
+      tx.put('apiKeys', clientId, { ...apiKey, expiryAnnounced: days });
+      tx.announce('api-key.expiring', apiKey.teamId, {
         apiKey: { id: clientId, name: apiKey.name },
         expiresAt: new Date(apiKey.expiresAt!).toISOString(),
         daysLeft: expiringDays(apiKey, now)!,

@@ -88,7 +88,7 @@ export class AuditExport {
     if (this.#last === 'none') return true;
     const { number } = this.#last;
     const same = audit.get(auditKey(number));
-    if (same !== undefined) return lineOf(same) === lineOf(this.#last);
+    if (same !== undefined) return formatLine(same) === formatLine(this.#last);
     const [newest] = audit.getRange({ reverse: true, limit: 1 });
     return newest === undefined || newest.value.number > number; // Retention has removed it.
   }
@@ -101,9 +101,9 @@ export class AuditExport {
       const found = [...audit.getRange({ ...start, reverse: true, limit: stride })];
       for (const { value } of found) {
         const path = auditFile(this.#directory, value.at);
-        const lines = files.get(path) ?? (await linesOf(path));
+        const lines = files.get(path) ?? (await readLines(path));
         files.set(path, lines);
-        if (lines.has(lineOf(value))) return value;
+        if (lines.has(formatLine(value))) return value;
       }
       if (found.length < stride) return 'none';
       end = found.at(-1)!.key;
@@ -115,7 +115,7 @@ export class AuditExport {
     const range = { start: auditKey(this.#number + 1), limit: stride };
     const entries = Array.from(audit.getRange(range), ({ value }) => value);
     if (entries.length === 0) return false;
-    for (const { path, lines } of this.#runsOf(entries)) {
+    for (const { path, lines } of this.#groupRuns(entries)) {
       await appendLines(path, lines);
       await syncDirectory(this.#directory);
     }
@@ -124,13 +124,13 @@ export class AuditExport {
   }
 
   /** Files are written in the order of the entries. After a crash, no entry before the last one in a file is missing. */
-  #runsOf(entries: readonly AuditEntry[]): readonly Run[] {
+  #groupRuns(entries: readonly AuditEntry[]): readonly Run[] {
     const runs: Run[] = [];
     for (const entry of entries) {
       const path = auditFile(this.#directory, entry.at);
       const run = runs.at(-1);
-      if (run?.path === path) run.lines.push(lineOf(entry));
-      else runs.push({ path, lines: [lineOf(entry)] });
+      if (run?.path === path) run.lines.push(formatLine(entry));
+      else runs.push({ path, lines: [formatLine(entry)] });
     }
     return runs;
   }
@@ -141,7 +141,7 @@ interface Run {
   readonly lines: string[];
 }
 
-function lineOf(entry: AuditEntry): string {
+function formatLine(entry: AuditEntry): string {
   return JSON.stringify(showEntry(entry));
 }
 
@@ -151,7 +151,7 @@ function auditFile(directory: string, at: number): string {
 }
 
 /** The complete lines of a file; none if it does not exist. */
-async function linesOf(path: string): Promise<ReadonlySet<string>> {
+async function readLines(path: string): Promise<ReadonlySet<string>> {
   try {
     const text = await readFile(path, 'utf8');
     return new Set(text.split('\n').slice(0, -1));

@@ -10,7 +10,7 @@ export function auditKey(number: number): string {
 
 export function showEntry(entry: AuditEntry): ShownEntry {
   const { number, at, actor, action, teamId, target, factors, provider, reason, changes } = entry;
-  const applicationId = applicationOf(entry);
+  const applicationId = findApplicationId(entry);
   return {
     id: String(number),
     at: new Date(at).toISOString(),
@@ -29,7 +29,7 @@ export function showEntry(entry: AuditEntry): ShownEntry {
 const byApplication = ['application', 'environment', 'feature', 'metric', 'experiment', 'code-scan'];
 
 /** The application that an entry is about; `undefined` if it is about none, or about a key in an earlier release. */
-export function applicationOf({ applicationId, target }: AuditEntry): string | undefined {
+export function findApplicationId({ applicationId, target }: AuditEntry): string | undefined {
   return applicationId ?? (byApplication.includes(target.type) ? target.id : undefined);
 }
 
@@ -59,14 +59,14 @@ export function changesBetween(before: object, after: object): { readonly change
   const old = new Map<string, unknown>(Object.entries(before));
   const changes = Object.entries(after).flatMap(([field, value]): ChangedField[] => {
     if (implied.has(field)) return [];
-    const from = textOf(field, old.get(field));
-    const to = textOf(field, value);
+    const from = formatValue(field, old.get(field));
+    const to = formatValue(field, value);
     return from === to ? [] : [{ field, from, to }];
   });
   return { changes: changes.slice(0, most) };
 }
 
-function textOf(field: string, value: unknown): string | null {
+function formatValue(field: string, value: unknown): string | null {
   if (value === null || value === undefined) return null;
   const text = Array.isArray(value) ? value.map(itemText).join(', ') : plainText(field, value);
   if (text === '') return null;

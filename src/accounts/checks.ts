@@ -1,17 +1,17 @@
-import { ApiError } from '../contract/errors.ts';
+import { Refusal } from '../contract/errors.ts';
 import { changesDirection } from '../contract/escaping.ts';
 import { isName } from '../contract/names.ts';
 import { parseTime } from '../runtime/rfc3339.ts';
 
-/** @throws {ApiError} `invalid_name` if a text cannot be the name of `what` */
+/** @throws {Refusal} `invalid_name` if a text cannot be the name of `what` */
 export function checkName(what: string, name: string): void {
   if (isName(name) && !changesDirection(name)) return;
-  throw new ApiError('invalid_name', nameRule(what));
+  throw new Refusal('invalid_name', nameRule(what));
 }
 
-/** Any name that is valid in a packet can be declared. @throws {ApiError} `invalid_name` */
+/** Any name that is valid in a packet can be declared. @throws {Refusal} `invalid_name` */
 export function checkSentName(what: string, name: string): void {
-  if (!isName(name)) throw new ApiError('invalid_name', sentNameRule(what));
+  if (!isName(name)) throw new Refusal('invalid_name', sentNameRule(what));
 }
 
 export const nameRule = (what: string) => `${sentNameRule(what)} and characters that change the direction of text`;
@@ -21,37 +21,37 @@ export const sentNameRule = (what: string) =>
 
 /**
  * Checks a name that is also a path segment. A dot segment (RFC 3986 §5.2.4), however it is encoded, could never be deleted.
- * @throws {ApiError} `invalid_name`
+ * @throws {Refusal} `invalid_name`
  */
 export function checkPathName(what: string, name: string): void {
   checkSentName(what, name);
   if (name === '.' || name === '..') {
-    throw new ApiError('invalid_name', `Cannot take the name of ${what}: ${name} cannot be in a URL`);
+    throw new Refusal('invalid_name', `Cannot take the name of ${what}: ${name} cannot be in a URL`);
   }
 }
 
-/** @throws {ApiError} `plan_limit` if there would be more than `limit` of `what` */
+/** @throws {Refusal} `plan_limit` if there would be more than `limit` of `what` */
 export function checkLimit(what: string, count: number, limit: number): void {
-  if (count > limit) throw new ApiError('plan_limit', tooMany(what, limit));
+  if (count > limit) throw new Refusal('plan_limit', tooMany(what, limit));
 }
 
 export const tooMany = (what: string, limit: number) => `Cannot have more than ${limit} ${what}`;
 
-/** @throws {ApiError} `not_found` */
+/** @throws {Refusal} `not_found` */
 export function mustExist<T>(what: string, thing: T | undefined): T {
-  if (thing === undefined) throw new ApiError('not_found', missing(what));
+  if (thing === undefined) throw new Refusal('not_found', missing(what));
   return thing;
 }
 
 export const missing = (what: string) => `There is no such ${what}`;
 
-/** Parses the time in a field of a body to Unix ms; returns `null` for `null`. @throws {ApiError} `invalid_time` */
+/** Parses the time in a field of a body to Unix ms; returns `null` for `null`. @throws {Refusal} `invalid_time` */
 export function readTime(field: string, text: string): number;
 export function readTime(field: string, text: string | null): number | null;
 export function readTime(field: string, text: string | null): number | null {
   if (text === null) return null;
   const time = parseTime(text);
-  if (time === undefined) throw new ApiError('invalid_time', timeRule(field));
+  if (time === undefined) throw new Refusal('invalid_time', timeRule(field));
   return Math.floor(time);
 }
 

@@ -1,4 +1,4 @@
-import { ApiError } from '../contract/errors.ts';
+import { Refusal } from '../contract/errors.ts';
 import { hasPortZero } from '../contract/port-zero.ts';
 import type { PlainClientSettings } from '../contract/shapes/sign-in-client.ts';
 import type { PublicKey } from '../storage/lmdb/auth-records.ts';
@@ -7,7 +7,7 @@ import { mustBelong, ofTeam } from './accounts.ts';
 import { noSecretHash } from './api-keys.ts';
 import { checkName, mustExist } from './checks.ts';
 import type { Directory } from './directory.ts';
-import { checkPlan } from './plans.ts';
+import { checkTierLimit } from './plans.ts';
 import { checkNotOurs } from './reserved-names.ts';
 import { hashSecret, newClientSecret, newId } from './secrets.ts';
 
@@ -27,38 +27,38 @@ export interface NewClient {
   readonly clientSecret: string | null;
 }
 
-/** @throws {ApiError} `not_found` (team), `invalid_name`, `invalid_body` (redirect URIs), `plan_limit` */
+/** @throws {Refusal} `not_found` (team), `invalid_name`, `invalid_body` (redirect URIs), `plan_limit` */
 export function createClient(directory: Directory, wanted: WantedClient): Promise<NewClient> {
   const { teamId, confidential, publicKeys, ...settings } = wanted;
-  return directory.change((draft) => {
-    const { plan } = mustExist('team', draft.teams.get(teamId));
+  return directory.change((tx) => {
+    const { plan } = mustExist('team', tx.teams.get(teamId));
     checkName('a sign-in client', settings.name);
     checkNotOurs(settings.name);
     checkRedirectUris(settings.redirectUris);
-    checkPlan(plan, 'clients', ofTeam(draft.clients, teamId).length + 1);
-    if (publicKeys !== undefined && !confidential) throw new ApiError('invalid_body', keysOfPublicClient);
+    checkTierLimit(plan, 'clients', ofTeam(tx.clients, teamId).length + 1);
+    if (publicKeys !== undefined && !confidential) throw new Refusal('invalid_body', keysOfPublicClient);
     const clientSecret = confidential && publicKeys === undefined ? newClientSecret(directory.randomBytes) : null;
     const client: OAuthClient = {
       clientId: newId('signin', directory.randomBytes),
-      number: draft.takeNumber('client'),
+      number: tx.takeNumber('client'),
       teamId,
       ...settings,
       secretHash: clientSecret === null ? null : hashSecret(clientSecret),
       ...(publicKeys !== undefined && { publicKeys, secretHash: noSecretHash }),
       createdAt: directory.clock.now(),
     };
-    draft.put('clients', client.clientId, client);
-    draft.note('sign-in-client.created', teamId, targetOf(client));
+    tx.put('clients', client.clientId, client);
+    tx.note('sign-in-client.created', teamId, describeTarget(client));
     return { client, clientSecret };
   });
 }
 
-/** @throws {ApiError} `not_found` */
+/** @throws {Refusal} `not_found` */
 export function deleteClient(directory: Directory, teamId: string, clientId: string): Promise<void> {
-  return directory.change((draft) => {
-    const client = mustBelong('sign-in client', draft.clients.get(clientId), teamId);
-    draft.remove('clients', clientId);
-    draft.note('sign-in-client.deleted', teamId, targetOf(client));
+  return directory.change((tx) => {
+    const client = mustBelong('sign-in client', tx.clients.get(clientId), teamId);
+    tx.remove('clients', clientId);
+    tx.note('sign-in-client.deleted', teamId, describeTarget(client));
   });
 }
 
@@ -66,16 +66,16 @@ const keysOfPublicClient = 'Cannot take publicKeys: a public client cannot keep 
 
 function checkRedirectUris(uris: readonly string[]): void {
   if (uris.length === 0 || uris.length > maxRedirectUris)
-    throw new ApiError('invalid_body', `Cannot take redirectUris: must have 1 to ${maxRedirectUris} entries`);
+    throw new Refusal('invalid_body', `Cannot take redirectUris: must have 1 to ${maxRedirectUris} entries`);
   const wrong = uris.findIndex((uri) => !isRedirectUri(uri));
   if (wrong < 0) return;
   const must =
     'must be https:, http: of 127.0.0.1, [::1] or localhost, or a scheme of the app such as com.example.app:, ' +
     'without user and fragment';
-  throw new ApiError('invalid_body', `Cannot take redirectUris[${wrong}]: ${must}`);
+  throw new Refusal('invalid_body', `Cannot take redirectUris[${wrong}]: ${must}`);
 }
 
-function targetOf({ clientId, name }: OAuthClient): AuditEntry['target'] {
+function describeTarget({ clientId, name }: OAuthClient): AuditEntry['target'] {
   return { type: 'sign-in-client', id: clientId, name };
 }
 

@@ -1,8 +1,8 @@
-import { ApiError } from '../contract/errors.ts';
+import { Refusal } from '../contract/errors.ts';
 import { maxReferences, maxScannedInAll, maxScans, type NewCodeScan } from '../contract/shapes/code-scan.ts';
 import { increase } from '../runtime/counts.ts';
 import type { Application, CodeScan } from '../storage/lmdb/records.ts';
-import type { AccountDraft } from './account-draft.ts';
+import type { AccountTransaction } from './account-draft.ts';
 import { checkPathName, mustExist, tooMany } from './checks.ts';
 import { declarationKey } from './declarations.ts';
 import type { Directory } from './directory.ts';
@@ -17,7 +17,7 @@ const linkWithoutRevision = '`link` with {revision} requires `revision`';
 /** Maximum number of features remembered as missing from the code. */
 const maxMissing = 2000;
 
-/** @throws {ApiError} `not_found` (application), `invalid_name`, `invalid_body`, `conflict` if there are too many */
+/** @throws {Refusal} `not_found` (application), `invalid_name`, `invalid_body`, `conflict` if there are too many */
 export function putScan(
   directory: Directory,
   applicationId: string,
@@ -26,14 +26,14 @@ export function putScan(
 ): Promise<CodeScan> {
   checkPathName('a repository', repository);
   checkScan(given);
-  return directory.change((draft) => {
-    const application = mustExist('application', draft.applications.get(applicationId));
-    const scans = draft.scansOf(applicationId);
+  return directory.change((tx) => {
+    const application = mustExist('application', tx.applications.get(applicationId));
+    const scans = tx.getScans(applicationId);
     const before = scans.get(repository);
-    if (before === undefined && scans.size >= maxScans) throw new ApiError('conflict', tooManyScans);
+    if (before === undefined && scans.size >= maxScans) throw new Refusal('conflict', tooManyScans);
     const others = [...scans.values()].filter((scan) => scan !== before);
     const inAll = others.reduce((sum, { features }) => sum + features.length, given.features.length);
-    if (inAll > maxScannedInAll) throw new ApiError('conflict', tooManyScanned);
+    if (inAll > maxScannedInAll) throw new Refusal('conflict', tooManyScanned);
     const at = directory.clock.now();
     const { revision = null, link = null, files } = given;
     const packed = pack(given);
@@ -44,41 +44,41 @@ export function putScan(
       link,
       files,
       at,
-      by: draft.actor.name,
+      by: tx.actor.name,
       ...packed,
       missing: missingFrom(before, new Set(packed.features.map(([name]) => name)), at),
     };
-    draft.put('codeScans', declarationKey(applicationId, repository), scan);
-    draft.note('code-scan.uploaded', application.teamId, targetOf(application, repository));
+    tx.put('codeScans', declarationKey(applicationId, repository), scan);
+    tx.note('code-scan.uploaded', application.teamId, describeTarget(application, repository));
     return scan;
   });
 }
 
-/** @throws {ApiError} `not_found` */
+/** @throws {Refusal} `not_found` */
 export function deleteScan(directory: Directory, applicationId: string, repository: string): Promise<void> {
-  return directory.change((draft) => {
-    const application = mustExist('application', draft.applications.get(applicationId));
-    mustExist('code scan', draft.scansOf(applicationId).get(repository));
-    draft.remove('codeScans', declarationKey(applicationId, repository));
-    draft.note('code-scan.deleted', application.teamId, targetOf(application, repository));
+  return directory.change((tx) => {
+    const application = mustExist('application', tx.applications.get(applicationId));
+    mustExist('code scan', tx.getScans(applicationId).get(repository));
+    tx.remove('codeScans', declarationKey(applicationId, repository));
+    tx.note('code-scan.deleted', application.teamId, describeTarget(application, repository));
   });
 }
 
-export function removeScansOf(draft: AccountDraft, applicationId: string): void {
-  for (const repository of draft.scansOf(applicationId).keys())
-    draft.remove('codeScans', declarationKey(applicationId, repository));
+export function removeScans(tx: AccountTransaction, applicationId: string): void {
+  for (const repository of tx.getScans(applicationId).keys())
+    tx.remove('codeScans', declarationKey(applicationId, repository));
 }
 
-function targetOf({ id }: Application, repository: string) {
+function describeTarget({ id }: Application, repository: string) {
   return { type: 'code-scan', id, name: repository } as const;
 }
 
 function checkScan({ features, link, revision }: NewCodeScan): void {
   const references = features.reduce((sum, each) => sum + each.references.length, 0);
-  if (references > maxReferences) throw new ApiError('invalid_body', tooManyReferences);
+  if (references > maxReferences) throw new Refusal('invalid_body', tooManyReferences);
   if (link === undefined) return;
-  if (!isLink(link)) throw new ApiError('invalid_body', badLink);
-  if (revision === undefined && link.includes('{revision}')) throw new ApiError('invalid_body', linkWithoutRevision);
+  if (!isLink(link)) throw new Refusal('invalid_body', badLink);
+  if (revision === undefined && link.includes('{revision}')) throw new Refusal('invalid_body', linkWithoutRevision);
 }
 
 /** Whether a template is a web address whose host no path decides. */
@@ -112,7 +112,7 @@ function encoded(text: string): string {
 function pack({ features }: NewCodeScan): Pick<CodeScan, 'paths' | 'features'> {
   const numbers = new Map<string, number>();
   const paths: [string, readonly string[]][] = [];
-  const numberOf = (path: string, owners: readonly string[]) => {
+  const addPath = (path: string, owners: readonly string[]) => {
     const known = numbers.get(path);
     if (known !== undefined) return known;
     numbers.set(path, paths.length);
@@ -120,7 +120,7 @@ function pack({ features }: NewCodeScan): Pick<CodeScan, 'paths' | 'features'> {
   };
   const named = new Map(
     features.map(({ name, count, references }) => {
-      const places = references.map(({ path, line, owners }) => [numberOf(path, owners), line] as const);
+      const places = references.map(({ path, line, owners }) => [addPath(path, owners), line] as const);
       return [name, [name, count, places] as const];
     }),
   );
@@ -133,16 +133,16 @@ function missingFrom(before: CodeScan | undefined, found: ReadonlySet<string>, a
   return missing.filter(([name]) => !found.has(name)).slice(-maxMissing);
 }
 
-interface Found {
+interface ScannedFeature {
   readonly count: number;
   readonly places: readonly { readonly path: string; readonly line: number; readonly owners: readonly string[] }[];
   /** Owners of its files, those of most places first. */
   readonly owners: readonly string[];
 }
 
-const found = new WeakMap<CodeScan, ReadonlyMap<string, Found>>();
+const found = new WeakMap<CodeScan, ReadonlyMap<string, ScannedFeature>>();
 
-export function foundIn(scan: CodeScan): ReadonlyMap<string, Found> {
+export function foundIn(scan: CodeScan): ReadonlyMap<string, ScannedFeature> {
   const known = found.get(scan);
   if (known !== undefined) return known;
   const features = new Map(

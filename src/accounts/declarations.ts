@@ -1,4 +1,4 @@
-import { ApiError } from '../contract/errors.ts';
+import { Refusal } from '../contract/errors.ts';
 import { surplusName } from '../contract/names.ts';
 import type { AccountRecords } from '../storage/lmdb/accounts.ts';
 import type { Application, AuditEntry, FeatureDeclaration } from '../storage/lmdb/records.ts';
@@ -22,11 +22,11 @@ export function declarationTarget(type: 'feature' | 'metric', { id }: Applicatio
   return { type, id, name };
 }
 
-/** @throws {ApiError} `invalid_name` if the name is not valid in packets and URLs */
+/** @throws {Refusal} `invalid_name` if the name is not valid in packets and URLs */
 export function checkDeclaredName(what: string, name: string): void {
   checkPathName(what, name);
   if (name !== surplusName) return;
-  throw new ApiError('invalid_name', reservedName(what));
+  throw new Refusal('invalid_name', reservedName(what));
 }
 
 export const reservedName = (what: string) =>

@@ -1,12 +1,12 @@
 import type { RefusalCode } from '../contract/refusals.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Actor, ApiKey, ApplicationKey, KeyRefusals } from '../storage/lmdb/records.ts';
-import { AccountDraft, type Announce, actorOf, system } from './account-draft.ts';
+import { AccountTransaction, type Announce, findActor, system } from './account-draft.ts';
 import type { Accounts } from './accounts.ts';
 import { Declarations } from './declarations.ts';
 import { completeFeature } from './feature-settings.ts';
 import { type KeyHolder, KeyIndex } from './key-index.ts';
-import { ApiKeyMarks, KeyMarks, type ThreadKeyMarks, type Use } from './key-marks.ts';
+import { ApiKeyUses, KeyEvents, type ThreadKeyEvents, type Use } from './key-marks.ts';
 import type { RandomBytes } from './secrets.ts';
 import { type AccountStore, asWrites, memoryTables, type Write } from './store/account-store.ts';
 
@@ -27,27 +27,27 @@ export interface Directory extends DirectorySources, Accounts {
   leakedAt(key: ApplicationKey): number | null;
 
   /** Includes messages not on disk yet. */
-  refusalsOf(key: ApplicationKey): KeyRefusals | undefined;
+  countRefusals(key: ApplicationKey): KeyRefusals | undefined;
 
   /** The holder of an application key, by the key's text. Called for each packet, with any text. */
   findKey(text: string): KeyHolder | undefined;
   /** In memory until the next `flush`, like refusals. */
-  markUsed(holder: KeyHolder): void;
+  recordUse(holder: KeyHolder): void;
   /** Records once that a packet contained a Backend key: it has leaked. The write to disk has started when this returns. */
-  markLeaked(holder: KeyHolder): void;
+  recordLeak(holder: KeyHolder): void;
   /** Records that a message with a key was refused. */
-  markRefused(holder: KeyHolder, code: RefusalCode): void;
+  recordRefusal(holder: KeyHolder, code: RefusalCode): void;
   /** Adds the marks of another thread. */
-  addMarks(marks: ThreadKeyMarks): void;
+  addKeyEvents(added: ThreadKeyEvents): void;
   /** Includes uses not on disk yet. */
-  lastUseOf(apiKey: ApiKey): Use | undefined;
+  findLastUse(apiKey: ApiKey): Use | undefined;
   /** @param subject of the workload that uses it */
-  markApiKeyUsed(clientId: string, subject?: string): void;
+  recordApiKeyUse(clientId: string, subject?: string): void;
   /** Writes the recorded uses to disk. Call it periodically, and before closing the store. Rejects as `change` does. */
   flush(): Promise<void>;
 
   /** Makes a change, which reads the accounts from its draft: see `AccountStore.change`. */
-  change<T>(plan: (draft: AccountDraft) => T): Promise<T>;
+  change<T>(change: (tx: AccountTransaction) => T): Promise<T>;
   /** The same directory, whose changes are made under this authority. By default, the system makes them. */
   under(authority: Authority): Directory;
 }
@@ -62,7 +62,7 @@ interface Authority {
   readonly check?: Check;
 }
 
-type Check = (draft: AccountDraft) => void;
+type Check = (tx: AccountTransaction) => void;
 
 export function openDirectory(
   accountStore: AccountStore,
@@ -77,51 +77,51 @@ export function openDirectory(
   for (const table of memoryTables) index(asWrites(accountStore, table));
   accountStore.onCommit(index);
   const byApplication = {
-    featuresOf: (applicationId: string) => features.of(applicationId),
-    metricsOf: (applicationId: string) => metrics.of(applicationId),
-    scansOf: (applicationId: string) => scans.of(applicationId),
-    keysOf: (applicationId: string) => keys.keysOf(applicationId),
+    getFeatures: (applicationId: string) => features.of(applicationId),
+    getMetrics: (applicationId: string) => metrics.of(applicationId),
+    getScans: (applicationId: string) => scans.of(applicationId),
+    getApplicationKeys: (applicationId: string) => keys.listKeys(applicationId),
   };
   const changeUnder =
     (actor: Actor, checks: readonly Check[] = []) =>
-    <T>(plan: (draft: AccountDraft) => T) =>
+    <T>(change: (tx: AccountTransaction) => T) =>
       accountStore.change((records) => {
-        const draft = new AccountDraft(records, byApplication, { actor, at: clock.now() }, announce);
-        for (const check of checks) check(draft);
-        return plan(draft);
+        const tx = new AccountTransaction(records, byApplication, { actor, at: clock.now() }, announce);
+        for (const check of checks) check(tx);
+        return change(tx);
       });
-  const marks = new KeyMarks({
+  const keyEvents = new KeyEvents({
     now: () => clock.now(),
-    keyOf: (hash) => accountStore.get('applicationKeys', hash),
+    findKey: (hash) => accountStore.get('applicationKeys', hash),
     change: changeUnder(system),
   });
-  const apiKeyMarks = new ApiKeyMarks({
+  const apiKeyUses = new ApiKeyUses({
     now: () => clock.now(),
-    keyOf: (clientId) => accountStore.records('apiKeys').get(clientId),
+    findKey: (clientId) => accountStore.records('apiKeys').get(clientId),
     change: changeUnder(system),
   });
   const accounts = { clock, randomBytes, ...accountsIn(accountStore), ...byApplication };
-  const directoryOf = (actor: Actor, checks: readonly Check[] = []): Directory => ({
+  const createDirectory = (actor: Actor, checks: readonly Check[] = []): Directory => ({
     ...accounts,
-    lastUsedAt: (key) => marks.lastUsedAt(key),
-    leakedAt: (key) => marks.leakedAt(key),
-    refusalsOf: (key) => marks.refusalsOf(key),
+    lastUsedAt: (key) => keyEvents.lastUsedAt(key),
+    leakedAt: (key) => keyEvents.leakedAt(key),
+    countRefusals: (key) => keyEvents.countRefusals(key),
     findKey: (text) => keys.find(text),
-    markUsed: ({ key }) => marks.used(key.hash),
-    markLeaked: ({ key }) => void marks.leaked(key.hash),
-    markRefused: ({ key }, code) => marks.refused(key.hash, code),
-    addMarks: (added) => marks.add(added),
-    lastUseOf: (apiKey) => apiKeyMarks.lastUse(apiKey),
-    markApiKeyUsed: (clientId, subject) => apiKeyMarks.used(clientId, subject),
-    flush: () => marks.flush().then(() => apiKeyMarks.flush()),
+    recordUse: ({ key }) => keyEvents.used(key.hash),
+    recordLeak: ({ key }) => void keyEvents.leaked(key.hash),
+    recordRefusal: ({ key }, code) => keyEvents.refused(key.hash, code),
+    addKeyEvents: (added) => keyEvents.add(added),
+    findLastUse: (apiKey) => apiKeyUses.lastUse(apiKey),
+    recordApiKeyUse: (clientId, subject) => apiKeyUses.used(clientId, subject),
+    flush: () => keyEvents.flush().then(() => apiKeyUses.flush()),
     change: changeUnder(actor, checks),
     under: ({ address, id, check }) =>
-      directoryOf(
-        address === undefined ? actor : actorOf(accounts, id, address),
+      createDirectory(
+        address === undefined ? actor : findActor(accounts, id, address),
         check === undefined ? checks : [...checks, check],
       ),
   });
-  return directoryOf(system);
+  return createDirectory(system);
 }
 
 function accountsIn(accountStore: AccountStore) {

@@ -1,4 +1,4 @@
-import { ApiError } from '../contract/errors.ts';
+import { Refusal } from '../contract/errors.ts';
 import type { ExperimentFigures } from '../contract/shapes/experiment-figures.ts';
 import type {
   Application,
@@ -7,7 +7,7 @@ import type {
   ExperimentPlan,
   FeatureDeclaration,
 } from '../storage/lmdb/records.ts';
-import type { AccountDraft } from './account-draft.ts';
+import type { AccountTransaction } from './account-draft.ts';
 import type { Accounts } from './accounts.ts';
 import { checkSentName, mustExist, tooMany } from './checks.ts';
 import { declarationKey } from './declarations.ts';
@@ -49,7 +49,7 @@ export function mayBeMet({ startAt, endAt, users }: ExperimentPlan, at: number):
 
 type ExperimentPhase = 'planned' | 'running' | 'finished' | 'stopped';
 
-export function phaseOf({ startAt, stopped, result }: Experiment, now: number): ExperimentPhase {
+export function computePhase({ startAt, stopped, result }: Experiment, now: number): ExperimentPhase {
   if (stopped !== undefined) return 'stopped';
   if (result !== undefined) return 'finished';
   return now < startAt ? 'planned' : 'running';
@@ -60,23 +60,23 @@ export interface FoundExperiment {
   readonly experiment: Experiment;
 }
 
-export function experimentsOf(accounts: Accounts, applicationId: string): readonly FoundExperiment[] {
-  return [...accounts.featuresOf(applicationId).values()]
+export function listExperiments(accounts: Accounts, applicationId: string): readonly FoundExperiment[] {
+  return [...accounts.getFeatures(applicationId).values()]
     .flatMap((feature) => (feature.experiments ?? []).map((experiment) => ({ feature, experiment })))
     .sort((a, b) => a.experiment.number - b.experiment.number);
 }
 
-/** @throws {ApiError} `not_found` */
+/** @throws {Refusal} `not_found` */
 export function findExperiment(accounts: Accounts, applicationId: string, id: string): FoundExperiment {
   return mustExist(
     'experiment',
-    experimentsOf(accounts, applicationId).find(({ experiment }) => experiment.id === id),
+    listExperiments(accounts, applicationId).find(({ experiment }) => experiment.id === id),
   );
 }
 
 /**
  * Declares the feature if necessary.
- * @throws {ApiError} `not_found`, `invalid_name`, `invalid_time`, `invalid_body`, `conflict` if there are too many, `plan_limit`
+ * @throws {Refusal} `not_found`, `invalid_name`, `invalid_time`, `invalid_body`, `conflict` if there are too many, `plan_limit`
  */
 export function planExperiment(
   directory: Directory,
@@ -84,29 +84,29 @@ export function planExperiment(
   name: string,
   plan: ExperimentPlan,
 ): Promise<FoundExperiment> {
-  return directory.change((draft) => {
-    const application = mustExist('application', draft.applications.get(applicationId));
-    const known = draft.featuresOf(applicationId).get(name);
-    const feature = known ?? declare(directory, draft, application, name, defaultSettings);
-    checkPlanned(draft, application, plan, directory.clock.now());
+  return directory.change((tx) => {
+    const application = mustExist('application', tx.applications.get(applicationId));
+    const known = tx.getFeatures(applicationId).get(name);
+    const feature = known ?? declare(directory, tx, application, name, defaultSettings);
+    checkPlanned(tx, application, plan, directory.clock.now());
     const own = feature.experiments ?? [];
-    if (own.length >= most.feature) throw new ApiError('conflict', tooManyExperiments.feature);
-    if (experimentsOf(draft, applicationId).length >= most.application)
-      throw new ApiError('conflict', tooManyExperiments.application);
-    const number = draft.takeNumber('experiment');
+    if (own.length >= most.feature) throw new Refusal('conflict', tooManyExperiments.feature);
+    if (listExperiments(tx, applicationId).length >= most.application)
+      throw new Refusal('conflict', tooManyExperiments.application);
+    const number = tx.takeNumber('experiment');
     const now = directory.clock.now();
-    const by = draft.actor.name;
+    const by = tx.actor.name;
     const experiment: Experiment = { id: String(number), number, ...plan, by, createdAt: now, updatedAt: now };
     const changed = { ...feature, experiments: [...own, experiment] };
-    draft.put('features', declarationKey(applicationId, name), changed);
-    draft.note('experiment.planned', application.teamId, targetOf(application, name, experiment));
+    tx.put('features', declarationKey(applicationId, name), changed);
+    tx.note('experiment.planned', application.teamId, describeTarget(application, name, experiment));
     return { feature: changed, experiment };
   });
 }
 
 /**
  * Changes the plan of an experiment that has not started, or the name and hypothesis of any.
- * @throws {ApiError} as `planExperiment`, and `conflict` if it has started
+ * @throws {Refusal} as `planExperiment`, and `conflict` if it has started
  */
 export function changeExperiment(
   directory: Directory,
@@ -114,19 +114,19 @@ export function changeExperiment(
   id: string,
   patch: Partial<ExperimentPlan>,
 ): Promise<FoundExperiment> {
-  return change(directory, applicationId, id, (draft, application, experiment) => {
+  return change(directory, applicationId, id, (tx, application, experiment) => {
     const now = directory.clock.now();
     const { name: _, hypothesis: __, ...others } = patch;
     const changed = { ...experiment, ...patch, updatedAt: now };
     if (Object.keys(others).length > 0) {
-      checkPlanned(draft, application, changed, now);
-      if (phaseOf(experiment, now) !== 'planned') throw new ApiError('conflict', hasStarted);
+      checkPlanned(tx, application, changed, now);
+      if (computePhase(experiment, now) !== 'planned') throw new Refusal('conflict', hasStarted);
     }
     return ['experiment.changed', changed];
   });
 }
 
-/** @throws {ApiError} `not_found`, `conflict` unless it is running */
+/** @throws {Refusal} `not_found`, `conflict` unless it is running */
 export function stopExperiment(
   directory: Directory,
   applicationId: string,
@@ -136,7 +136,7 @@ export function stopExperiment(
 ): Promise<FoundExperiment> {
   return change(directory, applicationId, id, (_draft, _application, experiment) => {
     const at = directory.clock.now();
-    if (phaseOf(experiment, at) !== 'running') throw new ApiError('conflict', cannotStop);
+    if (computePhase(experiment, at) !== 'running') throw new Refusal('conflict', cannotStop);
     const stopped = { at, reason };
     return ['experiment.stopped', { ...experiment, stopped, result: { at, figures }, updatedAt: at }];
   });
@@ -152,18 +152,18 @@ export function finishExperiment(
   { feature: { name }, experiment: { id } }: FoundExperiment,
   figures: ExperimentFigures,
 ): Promise<boolean> {
-  return directory.change((draft) => {
-    const application = draft.applications.get(applicationId);
-    const feature = draft.featuresOf(applicationId).get(name);
+  return directory.change((tx) => {
+    const application = tx.applications.get(applicationId);
+    const feature = tx.getFeatures(applicationId).get(name);
     const experiment = feature?.experiments?.find((each) => each.id === id);
     // Another node may have finished it, or it was stopped or deleted meanwhile.
     if (application === undefined || feature === undefined || experiment === undefined) return false;
     if (experiment.result !== undefined) return false;
     const at = directory.clock.now();
     const finished = { ...experiment, result: { at, figures }, updatedAt: at };
-    putExperiment(draft, feature, finished);
-    draft.note('experiment.finished', application.teamId, targetOf(application, name, finished));
-    draft.announce('experiment.finished', application.teamId, {
+    putExperiment(tx, feature, finished);
+    tx.note('experiment.finished', application.teamId, describeTarget(application, name, finished));
+    tx.announce('experiment.finished', application.teamId, {
       application: { id: application.id, name: application.name },
       environment: application.environments.find(({ number }) => number === finished.environment)?.name ?? null,
       feature: name,
@@ -176,42 +176,42 @@ export function finishExperiment(
   });
 }
 
-/** @throws {ApiError} `not_found` */
+/** @throws {Refusal} `not_found` */
 export function deleteExperiment(directory: Directory, applicationId: string, id: string): Promise<void> {
-  return directory.change((draft) => {
-    const application = mustExist('application', draft.applications.get(applicationId));
-    const { feature, experiment } = findExperiment(draft, applicationId, id);
+  return directory.change((tx) => {
+    const application = mustExist('application', tx.applications.get(applicationId));
+    const { feature, experiment } = findExperiment(tx, applicationId, id);
     const left = (feature.experiments ?? []).filter((each) => each.id !== id);
-    draft.put('features', declarationKey(applicationId, feature.name), { ...feature, experiments: left });
-    draft.note('experiment.deleted', application.teamId, targetOf(application, feature.name, experiment));
+    tx.put('features', declarationKey(applicationId, feature.name), { ...feature, experiments: left });
+    tx.note('experiment.deleted', application.teamId, describeTarget(application, feature.name, experiment));
   });
 }
 
-type Changed = readonly [action: 'experiment.changed' | 'experiment.stopped', experiment: Experiment];
+type ExperimentChange = readonly [action: 'experiment.changed' | 'experiment.stopped', experiment: Experiment];
 
 function change(
   directory: Directory,
   applicationId: string,
   id: string,
-  plan: (draft: AccountDraft, application: Application, experiment: Experiment) => Changed,
+  edit: (tx: AccountTransaction, application: Application, experiment: Experiment) => ExperimentChange,
 ): Promise<FoundExperiment> {
-  return directory.change((draft) => {
-    const application = mustExist('application', draft.applications.get(applicationId));
-    const { feature, experiment } = findExperiment(draft, applicationId, id);
-    const [action, changed] = plan(draft, application, experiment);
-    draft.note(action, application.teamId, targetOf(application, feature.name, changed));
-    return { feature: putExperiment(draft, feature, changed), experiment: changed };
+  return directory.change((tx) => {
+    const application = mustExist('application', tx.applications.get(applicationId));
+    const { feature, experiment } = findExperiment(tx, applicationId, id);
+    const [action, changed] = edit(tx, application, experiment);
+    tx.note(action, application.teamId, describeTarget(application, feature.name, changed));
+    return { feature: putExperiment(tx, feature, changed), experiment: changed };
   });
 }
 
-function putExperiment(draft: AccountDraft, feature: FeatureDeclaration, changed: Experiment): FeatureDeclaration {
+function putExperiment(tx: AccountTransaction, feature: FeatureDeclaration, changed: Experiment): FeatureDeclaration {
   const experiments = (feature.experiments ?? []).map((each) => (each.id === changed.id ? changed : each));
   const put = { ...feature, experiments };
-  draft.put('features', declarationKey(feature.applicationId, feature.name), put);
+  tx.put('features', declarationKey(feature.applicationId, feature.name), put);
   return put;
 }
 
-function targetOf({ id }: Application, feature: string, { name }: Experiment): AuditEntry['target'] {
+function describeTarget({ id }: Application, feature: string, { name }: Experiment): AuditEntry['target'] {
   return { type: 'experiment', id, name: `${feature}: ${name}` };
 }
 
@@ -224,20 +224,20 @@ const planRules = {
   base: 'Cannot take base: must be one of the variants of the split',
 };
 
-/** @throws {ApiError} */
-function checkPlanned(draft: AccountDraft, { id }: Application, plan: ExperimentPlan, now: number): void {
+/** @throws {Refusal} */
+function checkPlanned(tx: AccountTransaction, { id }: Application, plan: ExperimentPlan, now: number): void {
   checkSentName('a variant', plan.base);
   for (const [variant] of plan.split ?? []) checkSentName('a variant', variant);
   if (plan.split !== null && !plan.split.some(([variant]) => variant === plan.base))
-    throw new ApiError('invalid_body', planRules.base);
-  if (plan.endAt === null && plan.users === null) throw new ApiError('invalid_body', planRules.neither);
+    throw new Refusal('invalid_body', planRules.base);
+  if (plan.endAt === null && plan.users === null) throw new Refusal('invalid_body', planRules.neither);
   const { from, to } = plannedDays(plan);
-  if (Math.abs(plan.startAt - now) > mostDays * dayMs) throw new ApiError('invalid_time', planRules.start);
-  if (plan.endAt !== null && plan.endAt <= now) throw new ApiError('invalid_time', planRules.past);
-  if (to !== null && (to - from < leastDays || to - from > mostDays)) throw new ApiError('invalid_time', planRules.end);
-  const metrics = draft.metricsOf(id);
+  if (Math.abs(plan.startAt - now) > mostDays * dayMs) throw new Refusal('invalid_time', planRules.start);
+  if (plan.endAt !== null && plan.endAt <= now) throw new Refusal('invalid_time', planRules.past);
+  if (to !== null && (to - from < leastDays || to - from > mostDays)) throw new Refusal('invalid_time', planRules.end);
+  const metrics = tx.getMetrics(id);
   for (const { metric } of [plan, ...plan.guardrails]) {
     if (metric === 'used' || metric === 'viewed' || metrics.get(metric)?.kind === 'counter') continue;
-    throw new ApiError('invalid_body', planRules.metric(metric));
+    throw new Refusal('invalid_body', planRules.metric(metric));
   }
 }

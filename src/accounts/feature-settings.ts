@@ -1,4 +1,4 @@
-import { ApiError } from '../contract/errors.ts';
+import { Refusal } from '../contract/errors.ts';
 import { plainFeatureDefaults } from '../contract/shapes/feature.ts';
 import type { FeatureDeclaration, RolloutStep, Weight } from '../storage/lmdb/records.ts';
 import { checkSentName } from './checks.ts';
@@ -24,7 +24,7 @@ export function completeFeature(stored: FeatureDeclaration): FeatureDeclaration 
   return { ...defaultSettings, ...stored };
 }
 
-/** @throws {ApiError} `invalid_name`, `invalid_time` */
+/** @throws {Refusal} `invalid_name`, `invalid_time` */
 export function patchSettings<Settings extends FeatureSettings>(
   settings: Settings,
   patch: Partial<FeatureSettings>,
@@ -42,12 +42,12 @@ const rolloutOrder = '`rollout` must have its steps in ascending order of time';
 function checkRollout(steps: readonly RolloutStep[]): void {
   for (const [index, { at, split }] of steps.entries()) {
     for (const [variant] of split) checkSentName('a variant', variant);
-    if (index > 0 && at <= steps[index - 1]!.at) throw new ApiError('invalid_time', rolloutOrder);
+    if (index > 0 && at <= steps[index - 1]!.at) throw new Refusal('invalid_time', rolloutOrder);
   }
 }
 
 /** The intended split of a feature, and since when it is intended. */
-export interface Intended {
+export interface IntendedSplit {
   readonly split: readonly Weight[];
   /** `null` if unknown. */
   readonly since: number | null;
@@ -58,7 +58,7 @@ export interface Intended {
 export function intendedAt(
   { split, splitAt, rollout }: Pick<FeatureDeclaration, 'split' | 'splitAt' | 'rollout'>,
   at: number,
-): Intended | null {
+): IntendedSplit | null {
   const step = rollout?.findLast((each) => each.at <= at);
   if (step !== undefined) return { split: step.split, since: step.at, planned: true };
   return split && { split, since: splitAt ?? null, planned: false };
@@ -69,7 +69,7 @@ export function intendedThroughout(
   declaration: Parameters<typeof intendedAt>[0],
   from: number,
   to: number,
-): Intended['split'] | null {
+): IntendedSplit['split'] | null {
   const intended = intendedAt(declaration, to);
   if (intended === null || (intended.planned && intended.since! > from)) return null;
   return intended.split;

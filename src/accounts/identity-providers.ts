@@ -1,14 +1,14 @@
-import { ApiError } from '../contract/errors.ts';
+import { Refusal } from '../contract/errors.ts';
 import type { IdentityProviderPatch, NewIdentityProvider } from '../contract/shapes/identity-provider.ts';
 import { checkUrl } from '../http/outbound/addresses.ts';
 import type { IdentityProvider, LinkedIdentity } from '../storage/lmdb/auth-records.ts';
 import type { AuditEntry } from '../storage/lmdb/records.ts';
-import type { AccountDraft } from './account-draft.ts';
+import type { AccountTransaction } from './account-draft.ts';
 import type { Accounts } from './accounts.ts';
 import { checkLimit, checkName, missing, mustExist } from './checks.ts';
 import type { Directory } from './directory.ts';
 import { hashSecret, newId } from './secrets.ts';
-import type { Draft, Reader } from './store/account-store.ts';
+import type { Reader, Transaction } from './store/account-store.ts';
 
 export const maxProviders = 20;
 const maxRules = 100;
@@ -35,71 +35,71 @@ const usual = {
   enabled: true,
 } as const satisfies Partial<Settings>;
 
-/** @throws {ApiError} `invalid_name`, `invalid_body` */
+/** @throws {Refusal} `invalid_name`, `invalid_body` */
 export function completeProvider(wanted: NewIdentityProvider, rules: IssuerRules): Settings {
   const settings = { ...usual, ...wanted };
   checkSettings(settings, rules);
   return settings;
 }
 
-/** @throws {ApiError} `invalid_name`, `invalid_body`, `plan_limit` */
+/** @throws {Refusal} `invalid_name`, `invalid_body`, `plan_limit` */
 export function createProvider(
   directory: Directory,
   wanted: NewIdentityProvider,
   rules: IssuerRules,
 ): Promise<IdentityProvider> {
   const settings = completeProvider(wanted, rules);
-  return directory.change((draft) => {
-    checkTeams(draft, settings);
-    checkLimit('identity providers', draft.identityProviders.size + 1, maxProviders);
+  return directory.change((tx) => {
+    checkTeams(tx, settings);
+    checkLimit('identity providers', tx.identityProviders.size + 1, maxProviders);
     const now = directory.clock.now();
     const provider: IdentityProvider = {
       id: newId('provider', directory.randomBytes),
-      number: draft.takeNumber('identityProvider'),
+      number: tx.takeNumber('identityProvider'),
       ...settings,
       createdAt: now,
       updatedAt: now,
     };
-    draft.put('identityProviders', provider.id, provider);
-    draft.note('identity-provider.created', null, targetOf(provider));
+    tx.put('identityProviders', provider.id, provider);
+    tx.note('identity-provider.created', null, describeTarget(provider));
     return provider;
   });
 }
 
-/** @throws {ApiError} as `createProvider`, and `not_found` */
+/** @throws {Refusal} as `createProvider`, and `not_found` */
 export function patchProvider(
   directory: Directory,
   id: string,
   patch: IdentityProviderPatch,
   rules: IssuerRules,
 ): Promise<IdentityProvider> {
-  return directory.change((draft) => {
-    const provider = mustExist('identity provider', draft.identityProviders.get(id));
+  return directory.change((tx) => {
+    const provider = mustExist('identity provider', tx.identityProviders.get(id));
     if (Object.keys(patch).length === 0) return provider;
     const patched = { ...provider, ...patch, updatedAt: directory.clock.now() };
     checkSettings(patched, rules);
-    checkTeams(draft, patched);
+    checkTeams(tx, patched);
     // The secret would be sent to another service.
     if (patched.issuer !== provider.issuer && provider.clientSecret !== null && !('clientSecret' in patch))
-      throw new ApiError('invalid_body', secretOfIssuer);
-    draft.put('identityProviders', id, patched);
-    draft.note('identity-provider.changed', null, targetOf(patched));
+      throw new Refusal('invalid_body', secretOfIssuer);
+    tx.put('identityProviders', id, patched);
+    tx.note('identity-provider.changed', null, describeTarget(patched));
     return patched;
   });
 }
 
 const secretOfIssuer = 'Cannot take issuer: the client secret belongs to the previous one; send clientSecret, too';
 
-/** Deletes a provider. The identities of its issuer stay linked, in case it is set up again. @throws {ApiError} `not_found` */
+/** Deletes a provider. The identities of its issuer stay linked, in case it is set up again. @throws {Refusal} `not_found` */
 export function deleteProvider(directory: Directory, id: string): Promise<void> {
-  return directory.change((draft) => {
-    const provider = mustExist('identity provider', draft.identityProviders.get(id));
-    draft.remove('identityProviders', id);
-    draft.note('identity-provider.deleted', null, targetOf(provider));
+  return directory.change((tx) => {
+    const provider = mustExist('identity provider', tx.identityProviders.get(id));
+    tx.remove('identityProviders', id);
+    tx.note('identity-provider.deleted', null, describeTarget(provider));
   });
 }
 
-export function targetOf({ id, name }: IdentityProvider): AuditEntry['target'] {
+export function describeTarget({ id, name }: IdentityProvider): AuditEntry['target'] {
   return { type: 'identity-provider', id, name };
 }
 
@@ -126,7 +126,7 @@ function isText(text: string): boolean {
 }
 
 function check(field: string, isFit: boolean, rule: string): void {
-  if (!isFit) throw new ApiError('invalid_body', `Cannot take ${field}: ${rule}`);
+  if (!isFit) throw new Refusal('invalid_body', `Cannot take ${field}: ${rule}`);
 }
 
 function checkTeams(accounts: Accounts, { defaultTeam, claimRules }: Settings): void {
@@ -152,7 +152,7 @@ export function linkedIdentity(
 }
 
 /** The identities of a user, oldest first. */
-export function identitiesOf(reader: Pick<Reader, 'get' | 'keys'>, userId: string): LinkedIdentity[] {
+export function listIdentities(reader: Pick<Reader, 'get' | 'keys'>, userId: string): LinkedIdentity[] {
   const start = `${userId}.`;
   // `~` sorts after every digit of a key.
   const keys = [...reader.keys('userIdentities', { start, end: `${start}~` })];
@@ -162,22 +162,22 @@ export function identitiesOf(reader: Pick<Reader, 'get' | 'keys'>, userId: strin
     .sort((a, b) => a.number - b.number);
 }
 
-export function putIdentity(draft: Draft, linked: LinkedIdentity): void {
+export function putIdentity(tx: Transaction, linked: LinkedIdentity): void {
   const key = identityKey(linked.issuer, linked.subject);
-  draft.put('linkedIdentities', key, linked);
-  draft.put('userIdentities', `${linked.userId}.${key}`, true);
+  tx.put('linkedIdentities', key, linked);
+  tx.put('userIdentities', `${linked.userId}.${key}`, true);
 }
 
 /** Removes only the records of a link. */
-export function removeIdentity(draft: Draft, { issuer, subject, userId }: LinkedIdentity): void {
+export function removeIdentity(tx: Transaction, { issuer, subject, userId }: LinkedIdentity): void {
   const key = identityKey(issuer, subject);
-  draft.remove('linkedIdentities', key);
-  draft.remove('userIdentities', `${userId}.${key}`);
+  tx.remove('linkedIdentities', key);
+  tx.remove('userIdentities', `${userId}.${key}`);
 }
 
-export function unlink(draft: AccountDraft, linked: LinkedIdentity): void {
-  removeIdentity(draft, linked);
-  const user = draft.users.get(linked.userId);
+export function unlink(tx: AccountTransaction, linked: LinkedIdentity): void {
+  removeIdentity(tx, linked);
+  const user = tx.users.get(linked.userId);
   for (const teamId of user?.teams ?? [null])
-    draft.note('identity.unlinked', teamId, { type: 'user', id: linked.userId, name: user?.email ?? '' });
+    tx.note('identity.unlinked', teamId, { type: 'user', id: linked.userId, name: user?.email ?? '' });
 }

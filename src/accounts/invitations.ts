@@ -1,9 +1,9 @@
-import { ApiError } from '../contract/errors.ts';
+import { Refusal } from '../contract/errors.ts';
 import type { LinkPurpose } from '../contract/shapes/invitation.ts';
 import type { Invitation, User } from '../storage/lmdb/records.ts';
-import type { AccountDraft } from './account-draft.ts';
+import type { AccountTransaction } from './account-draft.ts';
 import type { Accounts } from './accounts.ts';
-import { targetOf } from './members.ts';
+import { describeTarget } from './members.ts';
 import { passwordId } from './passwords.ts';
 import { hashSecret, type RandomBytes } from './secrets.ts';
 
@@ -37,29 +37,29 @@ interface LinkSources {
 }
 
 export function purposeFor(user: User): LinkPurpose {
-  return invitationOf(user)?.purpose ?? 'reset-link';
+  return findInvitation(user)?.purpose ?? 'reset-link';
 }
 
-export function draftLink(draft: AccountDraft, user: User, { invitation }: NewLink, now: number): User {
+export function putLink(tx: AccountTransaction, user: User, { invitation }: NewLink, now: number): User {
   const linked = { ...user, invitation, updatedAt: now };
-  draft.put('users', user.id, linked);
-  noteLink(draft, 'created', linked, invitation.purpose);
+  tx.put('users', user.id, linked);
+  noteLink(tx, 'created', linked, invitation.purpose);
   return linked;
 }
 
-/** @throws {ApiError} `not_found` if there is none */
-export function withdrawLink(draft: AccountDraft, user: User, now: number): void {
-  const invitation = invitationOf(user);
-  if (invitation === undefined) throw new ApiError('not_found', noLink);
+/** @throws {Refusal} `not_found` if there is none */
+export function withdrawLink(tx: AccountTransaction, user: User, now: number): void {
+  const invitation = findInvitation(user);
+  if (invitation === undefined) throw new Refusal('not_found', noLink);
   const { invitation: _, ...rest } = user;
-  draft.put('users', user.id, { ...rest, updatedAt: now });
-  noteLink(draft, 'withdrawn', user, invitation.purpose);
+  tx.put('users', user.id, { ...rest, updatedAt: now });
+  noteLink(tx, 'withdrawn', user, invitation.purpose);
 }
 
 export const noLink = 'The user has no invitation and no reset link';
 
 /** The link of a user, which may have expired. A new password ends it, also one set by an earlier release. */
-export function invitationOf({ invitation, passwordHash }: User): Invitation | undefined {
+export function findInvitation({ invitation, passwordHash }: User): Invitation | undefined {
   return invitation?.of === passwordId(passwordHash) ? invitation : undefined;
 }
 
@@ -69,7 +69,7 @@ export function userOfLink({ users }: Pick<Accounts, 'users'>, token: string, no
   const hash = hashSecret(token);
   let found: User | undefined;
   for (const user of users.values()) if (user.invitation?.hash === hash) found = user;
-  return found !== undefined && now < (invitationOf(found)?.expiresAt ?? 0) ? found : undefined;
+  return found !== undefined && now < (findInvitation(found)?.expiresAt ?? 0) ? found : undefined;
 }
 
 /**
@@ -77,21 +77,21 @@ export function userOfLink({ users }: Pick<Accounts, 'users'>, token: string, no
  * provider. Of two requests with the same link, one succeeds.
  * @returns the user without the link; `undefined` as `userOfLink`
  */
-export function redeemInvitation(draft: AccountDraft, token: string, now: number): User | undefined {
-  const user = userOfLink(draft, token, now);
+export function redeemInvitation(tx: AccountTransaction, token: string, now: number): User | undefined {
+  const user = userOfLink(tx, token, now);
   if (user === undefined) return undefined;
   const { invitation, ...redeemed } = user;
-  draft.put('users', user.id, redeemed);
-  noteLink(draft, 'accepted', user, invitation!.purpose);
+  tx.put('users', user.id, redeemed);
+  noteLink(tx, 'accepted', user, invitation!.purpose);
   return redeemed;
 }
 
 export function noteLink(
-  draft: AccountDraft,
+  tx: AccountTransaction,
   change: 'created' | 'withdrawn' | 'accepted',
   user: User,
   purpose: LinkPurpose,
 ): void {
   const proof = change === 'accepted' ? { factors: ['invitation'] as const } : {};
-  for (const teamId of user.teams) draft.note(`${purpose}.${change}`, teamId, targetOf(user), proof);
+  for (const teamId of user.teams) tx.note(`${purpose}.${change}`, teamId, describeTarget(user), proof);
 }

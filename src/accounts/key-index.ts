@@ -33,7 +33,7 @@ export class KeyIndex {
     return text.length > longestText ? undefined : this.#byHash.get(hashSecret(text));
   }
 
-  keysOf(applicationId: string): readonly ApplicationKey[] {
+  listKeys(applicationId: string): readonly ApplicationKey[] {
     return byAge(this.#keys.get(applicationId)?.values() ?? []);
   }
 
@@ -45,11 +45,11 @@ export class KeyIndex {
     const touched = new Set<string>();
     const last = new Map(writes.map((write) => [`${write.table} ${write.key}`, write]));
     for (const write of last.values()) {
-      if (isOf(write, 'applications')) {
+      if (isWriteTo(write, 'applications')) {
         if (write.value) this.#applications.set(write.key, write.value);
         else this.#applications.delete(write.key);
         touched.add(write.key);
-      } else if (isOf(write, 'applicationKeys')) {
+      } else if (isWriteTo(write, 'applicationKeys')) {
         const applicationId = write.value?.applicationId ?? this.#byHash.get(write.key)?.application.id;
         if (applicationId === undefined) continue;
         this.#setKey(applicationId, write.key, write.value);
@@ -97,7 +97,7 @@ export function byAge<Key extends Pick<ApplicationKey, 'number'>>(keys: Iterable
   return [...keys].sort((a, b) => a.number - b.number);
 }
 
-function isOf<Name extends Write['table']>(write: Write, table: Name): write is Write<Name> {
+function isWriteTo<Name extends Write['table']>(write: Write, table: Name): write is Write<Name> {
   return write.table === table;
 }
 

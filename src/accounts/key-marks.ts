@@ -1,25 +1,25 @@
-import { ApiError } from '../contract/errors.ts';
+import { Refusal } from '../contract/errors.ts';
 import type { RefusalCode } from '../contract/refusals.ts';
 import { increase } from '../runtime/counts.ts';
 import type { ApiKey, ApplicationKey, KeyRefusals } from '../storage/lmdb/records.ts';
-import type { AccountDraft } from './account-draft.ts';
+import type { AccountTransaction } from './account-draft.ts';
 
-interface KeyMarksDeps {
+interface KeyEventsDeps {
   readonly now: () => number;
   /** The key with a hash, as on disk. */
-  readonly keyOf: (hash: string) => ApplicationKey | undefined;
-  readonly change: (plan: (draft: AccountDraft) => void) => Promise<void>;
+  readonly findKey: (hash: string) => ApplicationKey | undefined;
+  readonly change: (change: (tx: AccountTransaction) => void) => Promise<void>;
 }
 
 /** When keys were used, how often they were refused, and which Backend keys have leaked. In memory until flushed. */
-export class KeyMarks {
-  readonly #deps: KeyMarksDeps;
+export class KeyEvents {
+  readonly #deps: KeyEventsDeps;
   /** By the key's hash, like the leaks. Unknown keys are not recorded, so no map outgrows the keys. */
   readonly #uses = new Map<string, number>();
   readonly #leaks = new Map<string, number>();
   readonly #refusals = new UnwrittenRefusals();
 
-  constructor(deps: KeyMarksDeps) {
+  constructor(deps: KeyEventsDeps) {
     this.#deps = deps;
   }
 
@@ -31,13 +31,13 @@ export class KeyMarks {
     this.#refusals.add(hash, code, this.#deps.now());
   }
 
-  add({ uses, leaks, refusals }: ThreadKeyMarks): void {
+  add({ uses, leaks, refusals }: ThreadKeyEvents): void {
     for (const [hash, at] of uses) this.#uses.set(hash, Math.max(at, this.#uses.get(hash) ?? 0));
     this.#refusals.addAll(refusals);
     for (const hash of leaks) void this.leaked(hash);
   }
 
-  refusalsOf(key: ApplicationKey): KeyRefusals | undefined {
+  countRefusals(key: ApplicationKey): KeyRefusals | undefined {
     return this.#refusals.of(key);
   }
 
@@ -51,33 +51,33 @@ export class KeyMarks {
 
   /** Records a leak; resolves when it is on disk. If the store rejects it, the next flush writes it. */
   async leaked(hash: string): Promise<void> {
-    const key = this.#deps.keyOf(hash);
+    const key = this.#deps.findKey(hash);
     if (!key || key.leakedAt !== null || this.#leaks.has(hash)) return;
     this.#leaks.set(hash, this.#deps.now());
     try {
       await this.flush();
     } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
+      if (!(error instanceof Refusal)) throw error;
     }
   }
 
   /**
    * Writes all marks to disk.
-   * @throws {ApiError} `store_unavailable`; the marks are then kept for the next flush
+   * @throws {Refusal} `store_unavailable`; the marks are then kept for the next flush
    */
   async flush(): Promise<void> {
     const uses = new Map(this.#uses);
     const leaks = new Map(this.#leaks);
     const refusals = this.#refusals.take();
-    const write = (draft: AccountDraft) => {
+    const write = (tx: AccountTransaction) => {
       for (const hash of new Set([...uses.keys(), ...leaks.keys(), ...refusals.keys()])) {
-        const key = draft.get('applicationKeys', hash);
+        const key = tx.get('applicationKeys', hash);
         if (!key) continue;
         const lastUsedAt = later(key.lastUsedAt, uses.get(hash)); // Another node may have recorded a later use.
         const leakedAt = key.leakedAt ?? leaks.get(hash) ?? null;
         const refused = plus(key.refused, refusals.get(hash));
-        draft.put('applicationKeys', hash, { ...key, lastUsedAt, leakedAt, ...(refused && { refused }) });
-        if (leakedAt !== null && key.leakedAt === null) announceLeak(draft, key, leakedAt);
+        tx.put('applicationKeys', hash, { ...key, lastUsedAt, leakedAt, ...(refused && { refused }) });
+        if (leakedAt !== null && key.leakedAt === null) announceLeak(tx, key, leakedAt);
       }
     };
     try {
@@ -96,24 +96,24 @@ export class KeyMarks {
  * Once per key: another node that sees the leak later finds it recorded. The event is as old as the record: webhooks that
  * subscribed between the leak and the record are notified.
  */
-function announceLeak(draft: AccountDraft, key: ApplicationKey, at: number): void {
-  const application = draft.applications.get(key.applicationId);
+function announceLeak(tx: AccountTransaction, key: ApplicationKey, at: number): void {
+  const application = tx.applications.get(key.applicationId);
   if (application === undefined) return;
   const { id, name, prefix } = key;
-  draft.note('key.leaked', application.teamId, { type: 'key', id, name }, { applicationId: application.id });
-  draft.announce('key.leaked', application.teamId, {
+  tx.note('key.leaked', application.teamId, { type: 'key', id, name }, { applicationId: application.id });
+  tx.announce('key.leaked', application.teamId, {
     application: { id: application.id, name: application.name },
     key: { id, name, prefix },
     leakedAt: new Date(at).toISOString(),
   });
 }
 
-function later(known: number | null, marked: number | undefined): number | null {
-  return marked === undefined ? known : Math.max(known ?? 0, marked);
+function later(known: number | null, recorded: number | undefined): number | null {
+  return recorded === undefined ? known : Math.max(known ?? 0, recorded);
 }
 
-function forget(marks: Map<string, number>, written: ReadonlyMap<string, number>): void {
-  for (const [hash, at] of written) if (marks.get(hash) === at) marks.delete(hash);
+function forget(times: Map<string, number>, written: ReadonlyMap<string, number>): void {
+  for (const [hash, at] of written) if (times.get(hash) === at) times.delete(hash);
 }
 
 /** A recorded use is updated on disk only after this time, so that busy keys do not cause a commit every minute. */
@@ -126,19 +126,19 @@ export interface Use {
   readonly subject?: string;
 }
 
-interface ApiKeyMarksDeps {
+interface ApiKeyUsesDeps {
   readonly now: () => number;
-  readonly keyOf: (clientId: string) => ApiKey | undefined;
-  readonly change: (plan: (draft: AccountDraft) => void) => Promise<void>;
+  readonly findKey: (clientId: string) => ApiKey | undefined;
+  readonly change: (change: (tx: AccountTransaction) => void) => Promise<void>;
 }
 
 /** When API keys were last used. In memory until flushed; other nodes see it then. */
-export class ApiKeyMarks {
-  readonly #deps: ApiKeyMarksDeps;
+export class ApiKeyUses {
+  readonly #deps: ApiKeyUsesDeps;
   /** By client id. Only existing keys are marked, so it does not outgrow them by much. */
   readonly #uses = new Map<string, Use>();
 
-  constructor(deps: ApiKeyMarksDeps) {
+  constructor(deps: ApiKeyUsesDeps) {
     this.#deps = deps;
   }
 
@@ -149,27 +149,27 @@ export class ApiKeyMarks {
 
   lastUse({ clientId, lastUsedAt: at = 0, lastSubject: subject }: ApiKey): Use | undefined {
     const known = { at, ...(subject !== undefined && { subject }) };
-    const marked = this.#uses.get(clientId);
-    if (marked === undefined || marked.at < at) return at === 0 ? undefined : known;
-    return { ...known, ...marked };
+    const recorded = this.#uses.get(clientId);
+    if (recorded === undefined || recorded.at < at) return at === 0 ? undefined : known;
+    return { ...known, ...recorded };
   }
 
-  /** Writes uses that are newer than those on disk. @throws {ApiError} `store_unavailable` */
+  /** Writes uses that are newer than those on disk. @throws {Refusal} `store_unavailable` */
   async flush(): Promise<void> {
     const due = [...this.#uses].filter(([clientId, use]) => {
-      const key = this.#deps.keyOf(clientId);
+      const key = this.#deps.findKey(clientId);
       if (key === undefined) this.#uses.delete(clientId);
       return key !== undefined && isDue(key, use);
     });
     if (due.length === 0) return;
-    await this.#deps.change((draft) => {
+    await this.#deps.change((tx) => {
       for (const [clientId, use] of due) {
-        const key = draft.apiKeys.get(clientId);
+        const key = tx.apiKeys.get(clientId);
         // Another node may have recorded a later use.
         if (key === undefined || !isDue(key, use)) continue;
         const { at, subject = key.lastSubject } = use;
         const lastSubject = subject !== undefined && { lastSubject: subject };
-        draft.put('apiKeys', clientId, { ...key, lastUsedAt: at, ...lastSubject });
+        tx.put('apiKeys', clientId, { ...key, lastUsedAt: at, ...lastSubject });
       }
     });
   }
@@ -246,7 +246,7 @@ function plus(stored: KeyRefusals | undefined, tally: Tally | undefined): KeyRef
 }
 
 /** Uses, leaks and refusals of keys that a thread recorded since it last sent its records. */
-export interface ThreadKeyMarks {
+export interface ThreadKeyEvents {
   /** Times of last uses by the key's hash, Unix milliseconds. */
   readonly uses: ReadonlyMap<string, number>;
   /** Hashes of Backend keys that were seen in packets. */

@@ -1,11 +1,11 @@
-import { ApiError } from '../contract/errors.ts';
+import { Refusal } from '../contract/errors.ts';
 import { type GivenOwner, maxOwners, type Owner, type OwnersFrom } from '../contract/shapes/owner.ts';
-import type { Actor, Application, FeatureDeclaration, FlagOwner, User } from '../storage/lmdb/records.ts';
+import type { Actor, Application, FeatureDeclaration, FeatureOwner, User } from '../storage/lmdb/records.ts';
 import type { Accounts } from './accounts.ts';
 import { codeOwnersIn } from './code-scans.ts';
 import { userOfEmail } from './users.ts';
 
-type People = Pick<Accounts, 'users' | 'teams' | 'apiKeys'>;
+type OwnerAccounts = Pick<Accounts, 'users' | 'teams' | 'apiKeys'>;
 
 const unknownOwner =
   'Cannot take owners: a user must be a member of the team of the application, and a team one of yours';
@@ -15,32 +15,32 @@ const unnamedOwner = 'Cannot take owners: a text must have a name, and a user or
  * The owners as stored, each once.
  * @param entry.actor may name only teams that it is in: others are not known to it
  * @param entry.before owners of the flag until now, which anyone may send back
- * @throws {ApiError} `invalid_body`
+ * @throws {Refusal} `invalid_body`
  */
 export function enteredOwners(
-  people: People,
+  accounts: OwnerAccounts,
   { teamId }: Pick<Application, 'teamId'>,
   given: readonly GivenOwner[],
-  { actor, before }: { readonly actor: Actor; readonly before: readonly FlagOwner[] },
-): readonly FlagOwner[] {
-  const entered = given.map(({ type, id, name }): FlagOwner => {
+  { actor, before }: { readonly actor: Actor; readonly before: readonly FeatureOwner[] },
+): readonly FeatureOwner[] {
+  const entered = given.map(({ type, id, name }): FeatureOwner => {
     if (type === 'text') {
-      if (name === undefined || name.trim() === '') throw new ApiError('invalid_body', unnamedOwner);
+      if (name === undefined || name.trim() === '') throw new Refusal('invalid_body', unnamedOwner);
       return { type, id: null, name: name.trim() };
     }
-    if (!id) throw new ApiError('invalid_body', unnamedOwner);
-    const allowed = type === 'user' ? memberName(people, teamId, id) : ownTeamName(people, id, actor);
+    if (!id) throw new Refusal('invalid_body', unnamedOwner);
+    const allowed = type === 'user' ? memberName(accounts, teamId, id) : ownTeamName(accounts, id, actor);
     const known = allowed ?? before.find((each) => each.type === type && each.id === id)?.name;
-    if (known === undefined) throw new ApiError('invalid_body', unknownOwner);
+    if (known === undefined) throw new Refusal('invalid_body', unknownOwner);
     return { type, id, name: known };
   });
   return [...new Map(entered.map((each) => [`${each.type} ${each.id ?? each.name}`, each])).values()];
 }
 
-/** The tags as stored: trimmed, each once without regard to case. @throws {ApiError} `invalid_body` */
+/** The tags as stored: trimmed, each once without regard to case. @throws {Refusal} `invalid_body` */
 export function enteredTags(given: readonly string[]): readonly string[] {
   const tags = given.map((tag) => tag.trim());
-  if (tags.includes('')) throw new ApiError('invalid_body', 'Cannot take tags: a tag must not be blank');
+  if (tags.includes('')) throw new Refusal('invalid_body', 'Cannot take tags: a tag must not be blank');
   const words = tags.map((tag) => tag.toLowerCase());
   return tags.filter((_, at) => words.indexOf(words[at]!) === at);
 }
@@ -49,19 +49,23 @@ export function enteredTags(given: readonly string[]): readonly string[] {
  * Owners under their current names. One who was deleted, or has left the team of the application, becomes a text with the name
  * at the time of the declaration.
  */
-function showOwners(people: People, { teamId }: Pick<Application, 'teamId'>, owners: readonly FlagOwner[]): Owner[] {
+function showOwners(
+  accounts: OwnerAccounts,
+  { teamId }: Pick<Application, 'teamId'>,
+  owners: readonly FeatureOwner[],
+): Owner[] {
   return owners.map(({ type, id, name }): Owner => {
-    const known = type === 'user' ? memberName(people, teamId, id) : people.teams.get(id ?? '')?.name;
+    const known = type === 'user' ? memberName(accounts, teamId, id) : accounts.teams.get(id ?? '')?.name;
     return type === 'text' || known === undefined ? { type: 'text', id: null, name } : { type, id, name: known };
   });
 }
 
-function memberName({ users }: People, teamId: string, id: string | null): string | undefined {
+function memberName({ users }: OwnerAccounts, teamId: string, id: string | null): string | undefined {
   const user = users.get(id ?? '');
   return user?.teams.includes(teamId) ? user.name || user.email : undefined;
 }
 
-function ownTeamName({ teams, users, apiKeys }: People, id: string, actor: Actor): string | undefined {
+function ownTeamName({ teams, users, apiKeys }: OwnerAccounts, id: string, actor: Actor): string | undefined {
   const own = users.get(actor.id)?.teams ?? [apiKeys.get(actor.id)?.teamId];
   return actor.type === 'system' || own.includes(id) ? teams.get(id)?.name : undefined;
 }
@@ -83,7 +87,7 @@ export type FindUser = (email: string) => User | undefined;
  * The owners of a feature: the declared ones, else those of its files by CODEOWNERS.
  * @param findUser by default it compares all users
  */
-export function ownersOf(
+export function findOwners(
   accounts: Accounts,
   application: Application,
   name: string,
@@ -92,7 +96,7 @@ export function ownersOf(
 ): Owners {
   const declared = declaration?.owners ?? [];
   if (declared.length > 0) return { owners: showOwners(accounts, application, declared), ownersFrom: 'declaration' };
-  const scans = [...accounts.scansOf(application.id).values()];
+  const scans = [...accounts.getScans(application.id).values()];
   const named = codeOwnersIn(scans).get(name);
   if (named === undefined) return noOwners;
   const owners = named.slice(0, maxOwners).map((each) => codeOwner(application, each, findUser));

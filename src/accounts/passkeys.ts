@@ -1,8 +1,8 @@
-import { ApiError } from '../contract/errors.ts';
+import { Refusal } from '../contract/errors.ts';
 import { maxPasskeys } from '../contract/sign-in.ts';
 import type { Passkey } from '../storage/lmdb/auth-records.ts';
 import type { User } from '../storage/lmdb/records.ts';
-import type { AccountDraft } from './account-draft.ts';
+import type { AccountTransaction } from './account-draft.ts';
 import { checkLimit, checkName, missing } from './checks.ts';
 import { hashSecret } from './secrets.ts';
 import type { Reader } from './store/account-store.ts';
@@ -17,7 +17,7 @@ export function passkeyKey(userId: string, id: string): string {
 }
 
 /** The passkeys of a user with their ids, oldest first. */
-export function passkeysOf(
+export function listPasskeys(
   reader: Pick<Reader, 'get' | 'keys'>,
   userId: string,
 ): readonly (readonly [id: string, passkey: Passkey])[] {
@@ -30,52 +30,52 @@ export function passkeysOf(
 
 const passkeyKnown = 'This passkey has been added before';
 
-/** @throws {ApiError} `conflict` if it exists, `plan_limit`, `invalid_name` */
-export function addPasskey(draft: AccountDraft, user: User, passkey: Passkey): void {
+/** @throws {Refusal} `conflict` if it exists, `plan_limit`, `invalid_name` */
+export function addPasskey(tx: AccountTransaction, user: User, passkey: Passkey): void {
   const id = passkeyId(passkey.credentialId);
   const key = passkeyKey(user.id, id);
-  if (draft.has('passkeys', key)) throw new ApiError('conflict', passkeyKnown);
-  checkLimit('passkeys per user', passkeysOf(draft, user.id).length + 1, maxPasskeys);
+  if (tx.has('passkeys', key)) throw new Refusal('conflict', passkeyKnown);
+  checkLimit('passkeys per user', listPasskeys(tx, user.id).length + 1, maxPasskeys);
   checkName('a passkey', passkey.name);
-  draft.put('passkeys', key, passkey);
-  notePasskey(draft, 'passkey.added', user, id, passkey);
+  tx.put('passkeys', key, passkey);
+  notePasskey(tx, 'passkey.added', user, id, passkey);
 }
 
-/** @throws {ApiError} `not_found`, `invalid_name` */
-export function renamePasskey(draft: AccountDraft, user: User, id: string, name: string): Passkey {
-  const passkey = findPasskey(draft, user, id);
+/** @throws {Refusal} `not_found`, `invalid_name` */
+export function renamePasskey(tx: AccountTransaction, user: User, id: string, name: string): Passkey {
+  const passkey = findPasskey(tx, user, id);
   checkName('a passkey', name);
   if (passkey.name === name) return passkey;
   const renamed = { ...passkey, name };
-  draft.put('passkeys', passkeyKey(user.id, id), renamed);
-  notePasskey(draft, 'passkey.renamed', user, id, renamed);
+  tx.put('passkeys', passkeyKey(user.id, id), renamed);
+  notePasskey(tx, 'passkey.renamed', user, id, renamed);
   return renamed;
 }
 
-/** @throws {ApiError} `not_found` */
-export function removePasskey(draft: AccountDraft, user: User, id: string): void {
-  const passkey = findPasskey(draft, user, id);
-  draft.remove('passkeys', passkeyKey(user.id, id));
-  notePasskey(draft, 'passkey.removed', user, id, passkey);
+/** @throws {Refusal} `not_found` */
+export function removePasskey(tx: AccountTransaction, user: User, id: string): void {
+  const passkey = findPasskey(tx, user, id);
+  tx.remove('passkeys', passkeyKey(user.id, id));
+  notePasskey(tx, 'passkey.removed', user, id, passkey);
 }
 
-export function dropPasskeys(draft: AccountDraft, userId: string): void {
-  for (const [id] of passkeysOf(draft, userId)) draft.remove('passkeys', passkeyKey(userId, id));
+export function dropPasskeys(tx: AccountTransaction, userId: string): void {
+  for (const [id] of listPasskeys(tx, userId)) tx.remove('passkeys', passkeyKey(userId, id));
 }
 
 export function notePasskey(
-  draft: AccountDraft,
+  tx: AccountTransaction,
   action: 'passkey.added' | 'passkey.renamed' | 'passkey.removed' | 'passkey.refused',
   { teams, email }: User,
   id: string,
   { name }: Passkey,
 ): void {
-  for (const teamId of teams) draft.note(action, teamId, { type: 'passkey', id, name: `${name} (${email})` });
+  for (const teamId of teams) tx.note(action, teamId, { type: 'passkey', id, name: `${name} (${email})` });
 }
 
-/** @throws {ApiError} `not_found` */
-function findPasskey(draft: AccountDraft, { id: userId }: User, id: string): Passkey {
-  const passkey = /^[0-9a-f]{64}$/.test(id) ? draft.get('passkeys', passkeyKey(userId, id)) : undefined;
-  if (passkey === undefined) throw new ApiError('not_found', missing('passkey'));
+/** @throws {Refusal} `not_found` */
+function findPasskey(tx: AccountTransaction, { id: userId }: User, id: string): Passkey {
+  const passkey = /^[0-9a-f]{64}$/.test(id) ? tx.get('passkeys', passkeyKey(userId, id)) : undefined;
+  if (passkey === undefined) throw new Refusal('not_found', missing('passkey'));
   return passkey;
 }

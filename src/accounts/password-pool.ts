@@ -1,5 +1,5 @@
 import { Piscina } from 'piscina';
-import { ApiError } from '../contract/errors.ts';
+import { Refusal } from '../contract/errors.ts';
 import { usableCores } from '../runtime/cores.ts';
 import { FairQueue } from '../runtime/fair-queue.ts';
 import { commonPassword, refusedPassword } from './password-rules.ts';
@@ -13,7 +13,7 @@ import type { RandomBytes } from './secrets.ts';
 export interface PasswordPool {
   /**
    * @param caller the id of a caller of the management API; absent for a sign-in
-   * @throws {ApiError} `backpressure` if too many passwords are waiting, `rate_limited` if too many of this caller are
+   * @throws {Refusal} `backpressure` if too many passwords are waiting, `rate_limited` if too many of this caller are
    */
   checkRoom(caller?: string): void;
   /** Hashes a new password as `hashPassword` does. Throws as `checkRoom`, and `invalid_body` for a common password. */
@@ -49,7 +49,7 @@ export function startPasswordPool(workerFile: string): PasswordPool {
   const callers = new FairQueue(ofCallers);
   function checkPool(): void {
     if (pool.queueSize < maxQueue) return;
-    throw new ApiError('backpressure', 'Too many passwords are waiting to be checked', 2);
+    throw new Refusal('backpressure', 'Too many passwords are waiting to be checked', 2);
   }
   function run<T>(name: string, task: HashTask | VerifyTask, caller?: string): Promise<T> {
     const work = () => {

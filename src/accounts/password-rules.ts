@@ -1,4 +1,4 @@
-import { ApiError } from '../contract/errors.ts';
+import { Refusal } from '../contract/errors.ts';
 import { passwordLength } from '../contract/sign-in.ts';
 import { resemblesOurs } from './reserved-names.ts';
 
@@ -36,8 +36,8 @@ function containsAddress(password: string, email: string): boolean {
 }
 
 /** @param fault as returned by `passwordFault` */
-export function refusedPassword(fault: string): ApiError {
-  return new ApiError('invalid_body', `Cannot take the password: ${fault}`);
+export function refusedPassword(fault: string): Refusal {
+  return new Refusal('invalid_body', `Cannot take the password: ${fault}`);
 }
 
 /**

@@ -1,32 +1,32 @@
-import { ApiError } from '../contract/errors.ts';
-import { limits, type Plan, type PlanLimit } from '../contract/plans.ts';
+import { Refusal } from '../contract/errors.ts';
+import { limits, type Tier, type TierLimit } from '../contract/plans.ts';
 import type { Application } from '../storage/lmdb/records.ts';
 import type { Accounts } from './accounts.ts';
 
 /** The plan of a new team. It does not limit those who run their own service. */
-export const usualPlan: Plan = 'enterprise';
+export const defaultTier: Tier = 'enterprise';
 
-export function isMore(plan: Plan, than: Plan): boolean {
-  return limits.members[plan] > limits.members[than];
+export function isMore(tier: Tier, than: Tier): boolean {
+  return limits.members[tier] > limits.members[than];
 }
 
-export function planOf({ teams }: Pick<Accounts, 'teams'>, { teamId }: Application): Plan {
-  return teams.get(teamId)?.plan ?? usualPlan;
+export function getTier({ teams }: Pick<Accounts, 'teams'>, { teamId }: Application): Tier {
+  return teams.get(teamId)?.plan ?? defaultTier;
 }
 
 /**
  * @param count how many there would be
- * @throws {ApiError} `plan_limit` if that exceeds the limit
+ * @throws {Refusal} `plan_limit` if that exceeds the limit
  */
-export function checkPlan(plan: Plan, what: PlanLimit, count: number): void {
-  if (count > limits[what][plan]) throw new ApiError('plan_limit', overPlan(plan, what));
+export function checkTierLimit(tier: Tier, what: TierLimit, count: number): void {
+  if (count > limits[what][tier]) throw new Refusal('plan_limit', describeTierLimit(tier, what));
 }
 
-export const overPlan = (plan: Plan, what: PlanLimit) =>
-  `The plan ${plan} allows no more than ${limits[what][plan]} ${limits[what].words}`;
+export const describeTierLimit = (tier: Tier, what: TierLimit) =>
+  `The plan ${tier} allows no more than ${limits[what][tier]} ${limits[what].words}`;
 
 /** The exceeded limit, for people; `undefined` if it is not exceeded. */
-export function excess(plan: Plan, what: PlanLimit, count: number): string | undefined {
-  const limit = limits[what][plan];
+export function excess(tier: Tier, what: TierLimit, count: number): string | undefined {
+  const limit = limits[what][tier];
   return count > limit ? `${count} ${limits[what].words}, where the plan allows ${limit}` : undefined;
 }

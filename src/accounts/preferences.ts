@@ -1,5 +1,5 @@
 import { isTimeZone, unknownZone } from '../contract/calendar.ts';
-import { ApiError } from '../contract/errors.ts';
+import { Refusal } from '../contract/errors.ts';
 import {
   defaultPreferences,
   maxColumnPages,
@@ -7,22 +7,22 @@ import {
   type PreferencesPatch,
 } from '../contract/shapes/preferences.ts';
 import type { User } from '../storage/lmdb/records.ts';
-import type { AccountDraft } from './account-draft.ts';
+import type { AccountTransaction } from './account-draft.ts';
 import { checkLimit } from './checks.ts';
 
-export function preferencesOf({ preferences }: Pick<User, 'preferences'>): Preferences {
+export function getPreferences({ preferences }: Pick<User, 'preferences'>): Preferences {
   return { ...defaultPreferences, ...preferences };
 }
 
 /**
  * Drafts a change of the given preferences. They are not in the audit log.
- * @throws {ApiError} `invalid_body`, `plan_limit`
+ * @throws {Refusal} `invalid_body`, `plan_limit`
  */
-export function draftPreferences(draft: AccountDraft, user: User, patch: PreferencesPatch): Preferences {
+export function putPreferences(tx: AccountTransaction, user: User, patch: PreferencesPatch): Preferences {
   const { timeZone, columns, favourites } = patch;
   if (typeof timeZone === 'string' && !isTimeZone(timeZone))
-    throw new ApiError('invalid_body', `Cannot take timeZone: ${unknownZone(timeZone)}`);
-  const known = preferencesOf(user);
+    throw new Refusal('invalid_body', `Cannot take timeZone: ${unknownZone(timeZone)}`);
+  const known = getPreferences(user);
   const pages = Object.entries({ ...known.columns, ...columns }).filter(([, names]) => names !== null);
   checkLimit('pages with selected columns', pages.length, maxColumnPages);
   const preferences = {
@@ -30,6 +30,6 @@ export function draftPreferences(draft: AccountDraft, user: User, patch: Prefere
     columns: Object.fromEntries(pages) as Preferences['columns'],
     favourites: favourites ?? known.favourites,
   };
-  draft.put('users', user.id, { ...user, preferences });
+  tx.put('users', user.id, { ...user, preferences });
   return preferences;
 }

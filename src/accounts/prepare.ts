@@ -9,11 +9,11 @@ import {
   cannotOpen,
   checkDataFiles,
   createAtomically,
-  dataFileOf,
   explainDamage,
+  getDataFile,
   missingFile,
 } from '../storage/lmdb/data-directory.ts';
-import { accountsLayout, currentLayout, journalsOf } from '../storage/lmdb/layout.ts';
+import { accountsLayout, currentLayout, getJournalsDirectory } from '../storage/lmdb/layout.ts';
 import { transact } from '../storage/lmdb/lmdb.ts';
 import type { User } from '../storage/lmdb/records.ts';
 import { openUsageTables } from '../storage/lmdb/usage.ts';
@@ -45,8 +45,8 @@ export interface FirstCredentials {
 }
 
 /** The store was already prepared. Nothing has changed. */
-export class AlreadyPrepared extends Error {
-  override readonly name = 'AlreadyPrepared';
+export class AlreadyPreparedError extends Error {
+  override readonly name = 'AlreadyPreparedError';
   readonly code = 'already_prepared';
 
   constructor() {
@@ -88,7 +88,7 @@ export function isCopy(data: string): Error {
 
 /** As `openPrepared`, but also opens a replica. */
 export async function openPreparedOrCopy(data: string): Promise<AccountTables | undefined> {
-  const file = dataFileOf(data, 'accounts');
+  const file = getDataFile(data, 'accounts');
   if (!isPresent(file)) {
     checkDataFiles(data);
     return undefined;
@@ -96,7 +96,7 @@ export async function openPreparedOrCopy(data: string): Promise<AccountTables | 
   const { store, state, missing } = await explainDamage(data, 'accounts', () => {
     const opened = openAccountTables(data);
     const missing = missingFile(data, readCopyState(opened.lmdb));
-    return { store: opened, state: stateOf(opened), missing };
+    return { store: opened, state: inspectStore(opened), missing };
   });
   if (state === 'prepared' && missing === undefined) return store;
   await store.lmdb.close();
@@ -129,12 +129,12 @@ export async function prepareData(data: string, wanted: Preparation): Promise<Fi
 export function checkNoJournal(data: string): void {
   if (areJournalsEmpty(data)) return;
   throw new Error(
-    `Cannot prepare ${data}: ${journalsOf(data)} has packets of a missing store; restore the store, or move the journal away`,
+    `Cannot prepare ${data}: ${getJournalsDirectory(data)} has packets of a missing store; restore the store, or move the journal away`,
   );
 }
 
 /** `prepareStore` makes all of it in one transaction. */
-function stateOf(store: AccountTables): 'prepared' | 'damaged' | 'empty' {
+function inspectStore(store: AccountTables): 'prepared' | 'damaged' | 'empty' {
   if (isPrepared(store)) return 'prepared';
   return store.users.getCount() > 0 ? 'damaged' : 'empty';
 }
@@ -145,11 +145,11 @@ export function isPrepared(store: AccountTables): boolean {
 
 /**
  * Makes the first team, its administrator, an Admin API key and a signing key, in one durable transaction.
- * @throws {AlreadyPrepared} if the store is prepared
+ * @throws {AlreadyPreparedError} if the store is prepared
  * @throws {RangeError} if the given password cannot be hashed
  */
 export async function prepareStore(store: AccountTables, wanted: Preparation): Promise<FirstCredentials> {
-  if (isPrepared(store)) throw new AlreadyPrepared();
+  if (isPrepared(store)) throw new AlreadyPreparedError();
   const { writes, credentials } = await firstRecords(wanted);
   const first = transact(store.lmdb, () => {
     // Another process may have prepared the store in the meantime.
@@ -157,7 +157,7 @@ export async function prepareStore(store: AccountTables, wanted: Preparation): P
     applyWrites(store, writes);
     return true;
   });
-  if (!first) throw new AlreadyPrepared();
+  if (!first) throw new AlreadyPreparedError();
   return credentials;
 }
 

@@ -1,6 +1,6 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { calculateJwkThumbprint } from 'jose';
-import { ApiError } from '../contract/errors.ts';
+import { Refusal } from '../contract/errors.ts';
 import { isName } from '../contract/names.ts';
 import { pick } from '../contract/shapes/fields.ts';
 import type { Jwk, PublicKey, SigningAlgorithm } from '../storage/lmdb/auth-records.ts';
@@ -23,19 +23,19 @@ const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'];
 /**
  * Reads public keys (RFC 7517).
  * @param field of the body, for refusals
- * @throws {ApiError} `invalid_body`
+ * @throws {Refusal} `invalid_body`
  */
 export async function readPublicKeys(jwks: readonly Jwk[], field = 'publicKeys'): Promise<readonly PublicKey[]> {
   if (jwks.length === 0 || jwks.length > maxPublicKeys)
-    throw new ApiError('invalid_body', `Cannot take ${field}: must have 1 to ${maxPublicKeys} entries`);
+    throw new Refusal('invalid_body', `Cannot take ${field}: must have 1 to ${maxPublicKeys} entries`);
   const keys = await Promise.all(jwks.map((jwk, index) => readPublicKey(jwk, `${field}[${index}]`)));
   if (new Set(keys.map(({ kid }) => kid)).size < keys.length)
-    throw new ApiError('invalid_body', `Cannot take ${field}: two have the same kid`);
+    throw new Refusal('invalid_body', `Cannot take ${field}: two have the same kid`);
   return keys;
 }
 
 async function readPublicKey(jwk: Jwk, place: string): Promise<PublicKey> {
-  const fault = (why: string) => new ApiError('invalid_body', `Cannot take ${place}: ${why}`);
+  const fault = (why: string) => new Refusal('invalid_body', `Cannot take ${place}: ${why}`);
   if (privateMembers.some((member) => Object.hasOwn(jwk, member)))
     throw fault('it has a private part; register the public key only, and replace this key pair');
   const [, , alg, members] = kinds.find(([kty, crv]) => jwk['kty'] === kty && jwk['crv'] === crv) ?? [];

@@ -1,4 +1,4 @@
-import { ApiError } from '../contract/errors.ts';
+import { Refusal } from '../contract/errors.ts';
 
 /** The service's own name, shown by its pages, console and command line. */
 const ours = 'flagmeter';
@@ -25,7 +25,7 @@ const folded = new Map(
  * A name by its appearance: without case, accents, spaces, punctuation and invisible characters, and with look-alikes replaced.
  * Only look-alikes of our own name are replaced; this is not the skeleton of Unicode's UTS #39.
  */
-function lookOf(name: string): string {
+function computeSkeleton(name: string): string {
   const plain = name.normalize('NFKD').toLowerCase();
   const letters = Array.from(plain, (character) => folded.get(character) ?? character).join('');
   return letters.replace(/[^\p{L}\p{N}]/gu, '');
@@ -33,15 +33,15 @@ function lookOf(name: string): string {
 
 /** Whether a name could pass for one of the service's own. */
 export function resemblesOurs(name: string): boolean {
-  return likeOurs.test(lookOf(name));
+  return likeOurs.test(computeSkeleton(name));
 }
 
 export const reservedName = `Cannot take the name of a sign-in client: it resembles ${ours}, the name of this service`;
 
 /**
  * Checks the name of a client, which the sign-in page shows: it must not pose as the console.
- * @throws {ApiError} `invalid_name`
+ * @throws {Refusal} `invalid_name`
  */
 export function checkNotOurs(name: string): void {
-  if (resemblesOurs(name)) throw new ApiError('invalid_name', reservedName);
+  if (resemblesOurs(name)) throw new Refusal('invalid_name', reservedName);
 }

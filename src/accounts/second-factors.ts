@@ -1,11 +1,11 @@
-import { ApiError } from '../contract/errors.ts';
+import { Refusal } from '../contract/errors.ts';
 import type { Factor } from '../contract/sign-in.ts';
 import type { Totp } from '../storage/lmdb/auth-records.ts';
-import type { AccountDraft } from './account-draft.ts';
+import type { AccountTransaction } from './account-draft.ts';
 import { mustExist } from './checks.ts';
 import type { DirectorySources } from './directory.ts';
-import { targetOf } from './members.ts';
-import { passkeysOf, removePasskey } from './passkeys.ts';
+import { describeTarget } from './members.ts';
+import { listPasskeys, removePasskey } from './passkeys.ts';
 import { newPassword } from './passwords.ts';
 import { hashSecret, matchesHash, type RandomBytes } from './secrets.ts';
 import type { Reader } from './store/account-store.ts';
@@ -14,12 +14,12 @@ import type { Reader } from './store/account-store.ts';
 const recoveryCodeCount = 10;
 const recoveryCodeGroups = 5;
 
-export function secondFactorsOf(reader: Pick<Reader, 'get' | 'keys'>, userId: string): readonly Factor[] {
+export function listSecondFactors(reader: Pick<Reader, 'get' | 'keys'>, userId: string): readonly Factor[] {
   const totp = reader.get('totp', userId);
   return [
     ...(totp === undefined ? [] : (['totp'] as const)),
     ...(totp === undefined || totp.recoveryCodes.length === 0 ? [] : (['recovery-code'] as const)),
-    ...(passkeysOf(reader, userId).length === 0 ? [] : (['passkey'] as const)),
+    ...(listPasskeys(reader, userId).length === 0 ? [] : (['passkey'] as const)),
   ];
 }
 
@@ -31,24 +31,24 @@ export interface Enrolment {
 /**
  * Drafts an authenticator app of a user, with new recovery codes. They are shown once.
  * @returns `undefined` if the code is wrong
- * @throws {ApiError} `conflict` if the user has one
+ * @throws {Refusal} `conflict` if the user has one
  */
 export function addTotp(
   { clock, randomBytes }: DirectorySources,
   totps: Totps,
-  draft: AccountDraft,
+  tx: AccountTransaction,
   userId: string,
   { secret, code }: Enrolment,
 ): readonly string[] | undefined {
-  const user = mustExist('user', draft.users.get(userId));
-  if (draft.has('totp', userId)) throw new ApiError('conflict', hasTotp);
+  const user = mustExist('user', tx.users.get(userId));
+  if (tx.has('totp', userId)) throw new Refusal('conflict', hasTotp);
   const now = clock.now();
-  const lastStep = totps.stepOf(secret, code, now);
+  const lastStep = totps.findStep(secret, code, now);
   if (lastStep === undefined) return undefined;
   const { shown, hashes } = newRecoveryCodes(randomBytes);
   const record = { userId, secret, createdAt: now, lastStep, lastUsedAt: now, recoveryCodes: hashes };
-  draft.put('totp', userId, record);
-  for (const teamId of user.teams) draft.note('totp.added', teamId, targetOf(user));
+  tx.put('totp', userId, record);
+  for (const teamId of user.teams) tx.note('totp.added', teamId, describeTarget(user));
   return shown;
 }
 
@@ -61,45 +61,49 @@ const hasTotp = 'The user already has an authenticator app; remove it first';
 export function acceptCode(
   { clock }: Pick<DirectorySources, 'clock'>,
   totps: Totps,
-  draft: AccountDraft,
+  tx: AccountTransaction,
   userId: string,
   typed: string,
 ): 'totp' | 'recovery-code' | undefined {
-  const totp = draft.get('totp', userId);
+  const totp = tx.get('totp', userId);
   if (totp === undefined) return undefined;
   const now = clock.now();
-  const step = totps.stepOf(totp.secret, typed, now);
+  const step = totps.findStep(totp.secret, typed, now);
   if (step !== undefined) {
     if (step <= totp.lastStep) return undefined;
-    draft.put('totp', userId, { ...totp, lastStep: step, lastUsedAt: now });
+    tx.put('totp', userId, { ...totp, lastStep: step, lastUsedAt: now });
     return 'totp';
   }
   const recoveryCodes = totp.recoveryCodes.filter((hash) => !matchesHash(plain(typed), hash));
   if (recoveryCodes.length === totp.recoveryCodes.length) return undefined;
-  draft.put('totp', userId, { ...totp, recoveryCodes });
-  noteFor(draft, 'recovery-code.used', userId);
+  tx.put('totp', userId, { ...totp, recoveryCodes });
+  noteFor(tx, 'recovery-code.used', userId);
   return 'recovery-code';
 }
 
-/** @throws {ApiError} `not_found` */
-export function removeTotp(draft: AccountDraft, userId: string): void {
-  mustExist('authenticator app', draft.get('totp', userId));
-  draft.remove('totp', userId);
-  noteFor(draft, 'totp.removed', userId);
+/** @throws {Refusal} `not_found` */
+export function removeTotp(tx: AccountTransaction, userId: string): void {
+  mustExist('authenticator app', tx.get('totp', userId));
+  tx.remove('totp', userId);
+  noteFor(tx, 'totp.removed', userId);
 }
 
-export function removeSecondFactors(draft: AccountDraft, userId: string): void {
-  if (draft.has('totp', userId)) removeTotp(draft, userId);
-  const user = draft.users.get(userId);
-  for (const [id] of passkeysOf(draft, userId)) if (user !== undefined) removePasskey(draft, user, id);
+export function removeSecondFactors(tx: AccountTransaction, userId: string): void {
+  if (tx.has('totp', userId)) removeTotp(tx, userId);
+  const user = tx.users.get(userId);
+  for (const [id] of listPasskeys(tx, userId)) if (user !== undefined) removePasskey(tx, user, id);
 }
 
-/** Drafts new recovery codes, which replace all others. @throws {ApiError} `not_found` without an authenticator app */
-export function renewRecoveryCodes(draft: AccountDraft, userId: string, randomBytes: RandomBytes): readonly string[] {
-  const totp: Totp = mustExist('authenticator app', draft.get('totp', userId));
+/** Drafts new recovery codes, which replace all others. @throws {Refusal} `not_found` without an authenticator app */
+export function renewRecoveryCodes(
+  tx: AccountTransaction,
+  userId: string,
+  randomBytes: RandomBytes,
+): readonly string[] {
+  const totp: Totp = mustExist('authenticator app', tx.get('totp', userId));
   const { shown, hashes } = newRecoveryCodes(randomBytes);
-  draft.put('totp', userId, { ...totp, recoveryCodes: hashes });
-  noteFor(draft, 'recovery-codes.regenerated', userId);
+  tx.put('totp', userId, { ...totp, recoveryCodes: hashes });
+  noteFor(tx, 'recovery-codes.regenerated', userId);
   return shown;
 }
 
@@ -114,12 +118,12 @@ function plain(typed: string): string {
 }
 
 function noteFor(
-  draft: AccountDraft,
+  tx: AccountTransaction,
   action: 'totp.removed' | 'recovery-code.used' | 'recovery-codes.regenerated',
   userId: string,
 ): void {
-  const user = draft.users.get(userId);
-  for (const teamId of user?.teams ?? []) draft.note(action, teamId, targetOf(user!));
+  const user = tx.users.get(userId);
+  for (const teamId of user?.teams ?? []) tx.note(action, teamId, describeTarget(user!));
 }
 
 /** Time-based one-time passwords (RFC 6238) of authenticator apps: six digits, a new code every 30 s. */
@@ -127,12 +131,12 @@ interface Totps {
   /** 160 random bits (RFC 4226 §4), base32. */
   newSecret(): string;
   /** The URI from which an authenticator app reads the secret. @param account the name of the user there */
-  uriOf(secret: string, issuer: string, account: string): string;
+  createUri(secret: string, issuer: string, account: string): string;
   /**
    * The time step of a code that is valid now, one step early or one step late (RFC 6238 §5.2); `undefined` if there is none.
    * @param now Unix ms
    */
-  stepOf(secret: string, code: string, now: number): number | undefined;
+  findStep(secret: string, code: string, now: number): number | undefined;
 }
 
 const periodSeconds = 30;
@@ -142,8 +146,8 @@ export async function loadTotps(randomBytes: RandomBytes): Promise<Totps> {
   const { Secret, TOTP } = await import('otpauth');
   return {
     newSecret: () => new Secret({ buffer: new Uint8Array(randomBytes(20)).buffer }).base32,
-    uriOf: (secret, issuer, account) => new TOTP({ secret, issuer, label: account }).toString(),
-    stepOf(secret, code, now) {
+    createUri: (secret, issuer, account) => new TOTP({ secret, issuer, label: account }).toString(),
+    findStep(secret, code, now) {
       const token = code.replace(/\s/g, '');
       if (!/^\d{6}$/.test(token)) return undefined;
       const found = TOTP.validate({

@@ -3,21 +3,21 @@ import type { KeyType } from '../storage/lmdb/records.ts';
 
 export type RandomBytes = (size: number) => Uint8Array;
 
-const keyMarks: Readonly<Record<KeyType, string>> = { Frontend: 'fm_fe_', Mobile: 'fm_mo_', Backend: 'fm_be_' };
+const keyPrefixes: Readonly<Record<KeyType, string>> = { Frontend: 'fm_fe_', Mobile: 'fm_mo_', Backend: 'fm_be_' };
 
-const secretMark = 'fm_secret_';
+const secretPrefix = 'fm_secret_';
 
 /** Length of the prefix that identifies a key: its type and six digits. */
 const shownLength = 12;
 
 /** An opaque id such as `app_1f…`: a prefix that names its type, and 96 random bits. */
-export function newId(mark: string, randomBytes: RandomBytes): string {
-  return `${mark}_${hex(randomBytes(12))}`;
+export function newId(prefix: string, randomBytes: RandomBytes): string {
+  return `${prefix}_${hex(randomBytes(12))}`;
 }
 
 /** The text of an application key: a prefix for its type, and 160 random bits. */
 export function newKeyText(type: KeyType, randomBytes: RandomBytes): string {
-  return keyMarks[type] + hex(randomBytes(20));
+  return keyPrefixes[type] + hex(randomBytes(20));
 }
 
 /** The first characters of a key's text. Of a Backend key, 136 bits remain unknown. */
@@ -50,12 +50,12 @@ export function isGuessable(secret: string): boolean {
 
 /** Whether a text begins like a key or a client secret of this service. */
 export function isOwnSecret(text: string): boolean {
-  return [...Object.values(keyMarks), secretMark].some((mark) => text.startsWith(mark));
+  return [...Object.values(keyPrefixes), secretPrefix].some((prefix) => text.startsWith(prefix));
 }
 
 /** A client secret: 256 random bits. */
 export function newClientSecret(randomBytes: RandomBytes): string {
-  return `${secretMark}${hex(randomBytes(32))}`;
+  return `${secretPrefix}${hex(randomBytes(32))}`;
 }
 
 /** SHA-256 of a secret's UTF-8 text, hex. Sufficient for secrets of at least 128 random bits; not for passwords. */

@@ -1,8 +1,8 @@
-import { ApiError } from '../contract/errors.ts';
+import { Refusal } from '../contract/errors.ts';
 import { roleIn } from '../contract/roles.ts';
 import type { SecondFactorRule } from '../contract/shapes/sign-in-policy.ts';
 import type { SignInPolicy, User } from '../storage/lmdb/records.ts';
-import type { AccountDraft } from './account-draft.ts';
+import type { AccountTransaction } from './account-draft.ts';
 import { missing } from './checks.ts';
 import type { Directory } from './directory.ts';
 import { hasPassword } from './passwords.ts';
@@ -15,7 +15,7 @@ const key = 'installation';
 
 const usual: SignInPolicy = { secondFactor: 'optional', passwords: 'everyone', breakGlass: [], domains: [] };
 
-export function signInPolicyOf(reader: Pick<Reader, 'get'>): SignInPolicy {
+export function readSignInPolicy(reader: Pick<Reader, 'get'>): SignInPolicy {
   return { ...usual, ...reader.get('signInPolicy', key) };
 }
 
@@ -28,36 +28,40 @@ export interface ProviderList {
 
 /**
  * Changes the given fields.
- * @throws {ApiError} `invalid_body` if a user of `breakGlass` or a provider does not exist, or nobody could sign in
+ * @throws {Refusal} `invalid_body` if a user of `breakGlass` or a provider does not exist, or nobody could sign in
  */
 export function patchSignInPolicy(
   directory: Directory,
   patch: Partial<SignInPolicy>,
   providers: ProviderList = noProviders,
 ): Promise<SignInPolicy> {
-  return directory.change((draft) => {
-    const before = signInPolicyOf(draft);
+  return directory.change((tx) => {
+    const before = readSignInPolicy(tx);
     if (Object.keys(patch).length === 0) return before;
     for (const id of patch.breakGlass ?? [])
-      if (!draft.users.has(id)) throw new ApiError('invalid_body', `Cannot take breakGlass: ${missing('user')}`);
+      if (!tx.users.has(id)) throw new Refusal('invalid_body', `Cannot take breakGlass: ${missing('user')}`);
     const after = { ...before, ...patch };
-    checkPasswords(draft, after, providers);
+    checkPasswords(tx, after, providers);
     checkDomains(after, providers);
-    draft.put('signInPolicy', key, after);
-    noteChange(draft);
+    tx.put('signInPolicy', key, after);
+    noteChange(tx);
     return after;
   });
 }
 
 /** Checks that somebody can sign in without a password, and with one while the provider is down. */
-function checkPasswords(draft: AccountDraft, { passwords, breakGlass }: SignInPolicy, providers: ProviderList): void {
+function checkPasswords(
+  tx: AccountTransaction,
+  { passwords, breakGlass }: SignInPolicy,
+  providers: ProviderList,
+): void {
   if (passwords === 'everyone') return;
   if (providers.enabled().length === 0)
-    throw new ApiError('invalid_body', 'Cannot take passwords: there is no enabled identity provider');
+    throw new Refusal('invalid_body', 'Cannot take passwords: there is no enabled identity provider');
   const isFit = (user: User | undefined) =>
-    user !== undefined && hasPassword(user) && isInstallationAdmin(draft, { roleIn: (team) => roleIn(user, team) });
-  if (!breakGlass.some((id) => isFit(draft.users.get(id))))
-    throw new ApiError('invalid_body', `Cannot take passwords: ${withoutBreakGlass}`);
+    user !== undefined && hasPassword(user) && isInstallationAdmin(tx, { roleIn: (team) => roleIn(user, team) });
+  if (!breakGlass.some((id) => isFit(tx.users.get(id))))
+    throw new Refusal('invalid_body', `Cannot take passwords: ${withoutBreakGlass}`);
 }
 
 const withoutBreakGlass =
@@ -66,9 +70,9 @@ const withoutBreakGlass =
 function checkDomains({ domains }: SignInPolicy, providers: ProviderList): void {
   const isFit = (domain: string) => domain.length <= 253 && /^[^\s@]+$/.test(domain);
   if (domains.length > maxDomains || !domains.every(({ domain }) => isFit(domain)))
-    throw new ApiError('invalid_body', `Cannot take domains: must be at most ${maxDomains} names of domains`);
+    throw new Refusal('invalid_body', `Cannot take domains: must be at most ${maxDomains} names of domains`);
   if (!domains.every(({ providerId }) => providers.find(providerId) !== undefined))
-    throw new ApiError('invalid_body', `Cannot take domains: ${missing('identity provider')}`);
+    throw new Refusal('invalid_body', `Cannot take domains: ${missing('identity provider')}`);
 }
 
 /** The rule for the domain of an e-mail address. Subdomains have rules of their own. */
@@ -78,7 +82,7 @@ export function domainRule({ domains }: SignInPolicy, email: string): SignInPoli
 }
 
 export function mayUsePassword(reader: Pick<Reader, 'get'>, user: Pick<User, 'id' | 'email'>): boolean {
-  const { passwords, breakGlass } = signInPolicyOf(reader);
+  const { passwords, breakGlass } = readSignInPolicy(reader);
   if (breakGlass.includes(user.id)) return true;
   return passwords === 'everyone' && requiredProvider(reader, user) === undefined;
 }
@@ -88,20 +92,20 @@ export function requiredProvider(
   reader: Pick<Reader, 'get'>,
   { id, email }: Pick<User, 'id' | 'email'>,
 ): string | undefined {
-  const policy = signInPolicyOf(reader);
+  const policy = readSignInPolicy(reader);
   return policy.breakGlass.includes(id) ? undefined : domainRule(policy, email)?.providerId;
 }
 
 /** Drafts that a user may sign in with a password whatever the policy: an operator has given them one. */
-export function allowPassword(draft: AccountDraft, user: User): void {
-  if (mayUsePassword(draft, user)) return;
-  const before = signInPolicyOf(draft);
-  draft.put('signInPolicy', key, { ...before, breakGlass: [...before.breakGlass, user.id] });
-  noteChange(draft);
+export function allowPassword(tx: AccountTransaction, user: User): void {
+  if (mayUsePassword(tx, user)) return;
+  const before = readSignInPolicy(tx);
+  tx.put('signInPolicy', key, { ...before, breakGlass: [...before.breakGlass, user.id] });
+  noteChange(tx);
 }
 
-function noteChange(draft: AccountDraft): void {
-  draft.note('sign-in-policy.changed', null, { type: 'sign-in-policy', id: '', name: '' });
+function noteChange(tx: AccountTransaction): void {
+  tx.note('sign-in-policy.changed', null, { type: 'sign-in-policy', id: '', name: '' });
 }
 
 /** From the most lenient. */
@@ -109,7 +113,7 @@ const rules: readonly SecondFactorRule[] = ['optional', 'admins', 'all'];
 
 /** Whether the policy of the installation, or of a team of the user, demands a second factor. */
 export function demandsSecondFactor(reader: Pick<Reader, 'get'>, user: User): boolean {
-  const { secondFactor } = signInPolicyOf(reader);
+  const { secondFactor } = readSignInPolicy(reader);
   return user.teams.some((id) => {
     const own = reader.get('teams', id)?.secondFactor ?? 'optional';
     const rule = rules[Math.max(rules.indexOf(secondFactor), rules.indexOf(own))];

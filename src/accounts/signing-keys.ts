@@ -4,7 +4,7 @@ import { calculateJwkThumbprint } from 'jose';
 import type { AccountTables } from '../storage/lmdb/accounts.ts';
 import type { Jwk, RetiredKey, SigningAlgorithm, SigningKey } from '../storage/lmdb/auth-records.ts';
 import { transact } from '../storage/lmdb/lmdb.ts';
-import type { Draft } from './store/account-store.ts';
+import type { Transaction } from './store/account-store.ts';
 
 type KeyStore = Pick<AccountTables, 'lmdb' | 'signingKeys'>;
 
@@ -22,9 +22,9 @@ export function storedKeys({ signingKeys }: Pick<AccountTables, 'signingKeys'>):
 }
 
 /** All keys that a plan reads, in the same order. */
-export function draftedKeys(draft: Pick<Draft, 'keys' | 'get'>): StoredKey[] {
-  const kids = [...draft.keys('signingKeys', { start: '', end: '~' })];
-  return inOrder(kids.map((kid) => draft.get('signingKeys', kid)!));
+export function readSigningKeys(tx: Pick<Transaction, 'keys' | 'get'>): StoredKey[] {
+  const kids = [...tx.keys('signingKeys', { start: '', end: '~' })];
+  return inOrder(kids.map((kid) => tx.get('signingKeys', kid)!));
 }
 
 function inOrder(keys: StoredKey[]): StoredKey[] {
@@ -37,7 +37,7 @@ export function signs(key: StoredKey): key is SigningKey {
 }
 
 /** @throws {Error} if none signs */
-export function signingKeyOf(stored: readonly StoredKey[]): SigningKey {
+export function getSigningKey(stored: readonly StoredKey[]): SigningKey {
   const key = stored.find(signs);
   if (key !== undefined) return key;
   throw new Error('Cannot sign tokens: the store has no signing key; it was never prepared');
@@ -51,7 +51,7 @@ export function signingKeyOf(stored: readonly StoredKey[]): SigningKey {
  * @throws {Error} if the store has no signing key, or rejects the change
  */
 export async function rotateSigningKey(store: KeyStore, now: number, alg?: SigningAlgorithm): Promise<Rotation> {
-  const made = await newSigningKey(now, alg ?? signingKeyOf(storedKeys(store)).alg);
+  const made = await newSigningKey(now, alg ?? getSigningKey(storedKeys(store)).alg);
   const current: SigningKey = { ...made, unaudited: true };
   return transact(store.lmdb, () => {
     const before = Array.from(store.signingKeys.getRange(), ({ value }) => value).filter(signs);
@@ -65,11 +65,11 @@ export async function rotateSigningKey(store: KeyStore, now: number, alg?: Signi
  * Drafts that a key signs from now on. The previous key loses its private part.
  * @param made not stored yet
  */
-export function draftRotation(draft: Draft, made: SigningKey, now: number): Rotation {
-  const retired = draftedKeys(draft)
+export function putSigningKey(tx: Transaction, made: SigningKey, now: number): Rotation {
+  const retired = readSigningKeys(tx)
     .filter(signs)
     .map((key) => retire(key, now));
-  for (const key of [...retired, made]) draft.put('signingKeys', key.kid, key);
+  for (const key of [...retired, made]) tx.put('signingKeys', key.kid, key);
   return { current: made, retired };
 }
 
@@ -77,7 +77,7 @@ export function draftRotation(draft: Draft, made: SigningKey, now: number): Rota
  * Records that the audit log mentions a key. Like a rotation, it is a transaction of its own rather than a plan, because
  * another process may be rotating the same key. It happens once per rotation, so the caller may wait for the disk.
  */
-export function markAudited(store: KeyStore, kid: string): void {
+export function clearUnaudited(store: KeyStore, kid: string): void {
   transact(store.lmdb, () => {
     const { unaudited, ...audited } = store.signingKeys.get(kid) ?? {};
     if ('kid' in audited) store.signingKeys.putSync(kid, audited);

@@ -1,107 +1,107 @@
-import { ApiError } from '../contract/errors.ts';
-import type { Plan, PlanLimit } from '../contract/plans.ts';
+import { Refusal } from '../contract/errors.ts';
+import type { Tier, TierLimit } from '../contract/plans.ts';
 import type { Role } from '../contract/roles.ts';
 import type { AuditEntry, Team } from '../storage/lmdb/records.ts';
 import { type Accounts, ofTeam } from './accounts.ts';
 import { isCounted } from './application-keys.ts';
 import { checkName, mustExist } from './checks.ts';
 import type { Directory } from './directory.ts';
-import { adminsOf, join, leave, membersOf } from './members.ts';
-import { checkPlan, excess, usualPlan } from './plans.ts';
+import { join, leave, listAdmins, listMembers } from './members.ts';
+import { checkTierLimit, defaultTier, excess } from './plans.ts';
 import { newId, type RandomBytes } from './secrets.ts';
 
 interface NewTeam {
-  readonly plan?: Plan;
+  readonly plan?: Tier;
   /** Ids of the initial members, who are Admins of the team. */
-  readonly foundersOf?: (accounts: Accounts) => readonly string[];
+  readonly listFounders?: (accounts: Accounts) => readonly string[];
   /** The team that it counts against, if any. */
-  readonly originOf?: (accounts: Accounts) => string | undefined;
+  readonly findOrigin?: (accounts: Accounts) => string | undefined;
 }
 
-/** @throws {ApiError} `invalid_name`, `not_found` (user), `plan_limit` */
+/** @throws {Refusal} `invalid_name`, `not_found` (user), `plan_limit` */
 export function createTeam(
   directory: Directory,
   name: string,
-  { plan = usualPlan, foundersOf = () => [], originOf = () => undefined }: NewTeam = {},
+  { plan = defaultTier, listFounders = () => [], findOrigin = () => undefined }: NewTeam = {},
 ): Promise<Team> {
-  return directory.change((draft) => {
+  return directory.change((tx) => {
     checkName('a team', name);
-    const members = foundersOf(draft);
-    checkPlan(plan, 'members', members.length);
-    const origin = originOf(draft);
-    if (origin !== undefined) checkOrigin(draft, origin, plan);
+    const members = listFounders(tx);
+    checkTierLimit(plan, 'members', members.length);
+    const origin = findOrigin(tx);
+    if (origin !== undefined) checkOrigin(tx, origin, plan);
     const now = directory.clock.now();
-    const wanted = { name, plan, number: draft.takeNumber('team') };
+    const wanted = { name, plan, number: tx.takeNumber('team') };
     const made = newTeam(wanted, now, directory.randomBytes);
     const team = origin === undefined ? made : { ...made, origin };
-    draft.put('teams', team.id, team);
+    tx.put('teams', team.id, team);
     for (const id of members) {
-      const founder = mustExist('user', draft.users.get(id));
-      draft.put('users', id, join(founder, team.id, now, founder.role === 'Admin' ? undefined : 'Admin'));
+      const founder = mustExist('user', tx.users.get(id));
+      tx.put('users', id, join(founder, team.id, now, founder.role === 'Admin' ? undefined : 'Admin'));
     }
-    draft.note('team.created', team.id, targetOf(team));
+    tx.note('team.created', team.id, describeTarget(team));
     return team;
   });
 }
 
-/** @throws {ApiError} `not_found`, `invalid_name`, `conflict` if the team exceeds the limits of the new plan */
+/** @throws {Refusal} `not_found`, `invalid_name`, `conflict` if the team exceeds the limits of the new plan */
 export function patchTeam(
   directory: Directory,
   id: string,
   patch: Partial<Pick<Team, 'name' | 'plan' | 'secondFactor'>>,
 ): Promise<Team> {
-  return directory.change((draft) => {
-    const team = mustExist('team', draft.teams.get(id));
+  return directory.change((tx) => {
+    const team = mustExist('team', tx.teams.get(id));
     if (Object.keys(patch).length === 0) return team;
     const patched = { ...team, ...patch, updatedAt: directory.clock.now() };
     if (patched.name !== team.name) checkName('a team', patched.name);
-    if (patched.plan !== team.plan) checkFits(draft, id, patched.plan);
-    draft.put('teams', id, patched);
-    draft.note('team.changed', id, targetOf(patched));
+    if (patched.plan !== team.plan) checkFits(tx, id, patched.plan);
+    tx.put('teams', id, patched);
+    tx.note('team.changed', id, describeTarget(patched));
     return patched;
   });
 }
 
 /**
  * Deletes a team with its API keys, sign-in clients and webhooks, and removes its members.
- * @throws {ApiError} `not_found`, `conflict` while it has applications, or members without another team
+ * @throws {Refusal} `not_found`, `conflict` while it has applications, or members without another team
  */
 export function deleteTeam(directory: Directory, id: string): Promise<void> {
-  return directory.change((draft) => {
-    const team = mustExist('team', draft.teams.get(id));
-    if (ofTeam(draft.applications, id).length > 0) {
-      throw new ApiError('conflict', hasApplications);
+  return directory.change((tx) => {
+    const team = mustExist('team', tx.teams.get(id));
+    if (ofTeam(tx.applications, id).length > 0) {
+      throw new Refusal('conflict', hasApplications);
     }
-    const members = membersOf(draft, id);
+    const members = listMembers(tx, id);
     const alone = members.filter(({ teams }) => teams.length === 1).length;
     if (alone > 0) {
       const who = alone === 1 ? '1 member who is' : `${alone} members who are`;
-      throw new ApiError('conflict', `The team has ${who} in no other one; add them to another or delete them first`);
+      throw new Refusal('conflict', `The team has ${who} in no other one; add them to another or delete them first`);
     }
-    draft.remove('teams', id);
-    for (const { clientId } of ofTeam(draft.apiKeys, id)) draft.remove('apiKeys', clientId);
-    for (const { clientId } of ofTeam(draft.clients, id)) draft.remove('clients', clientId);
-    for (const webhook of ofTeam(draft.webhooks, id)) draft.remove('webhooks', webhook.id);
-    const admins = adminsOf(draft, id).map((admin) => admin.id);
+    tx.remove('teams', id);
+    for (const { clientId } of ofTeam(tx.apiKeys, id)) tx.remove('apiKeys', clientId);
+    for (const { clientId } of ofTeam(tx.clients, id)) tx.remove('clients', clientId);
+    for (const webhook of ofTeam(tx.webhooks, id)) tx.remove('webhooks', webhook.id);
+    const admins = listAdmins(tx, id).map((admin) => admin.id);
     const left = members.map((user) => leave(user, id, directory.clock.now()));
-    for (const user of left) draft.put('users', user.id, user);
+    for (const user of left) tx.put('users', user.id, user);
     // No one can read the log of a deleted team. The entry goes to the current teams of its Admins.
     const readers = new Set(left.filter((user) => admins.includes(user.id)).map(({ primaryTeam }) => primaryTeam));
-    for (const reader of readers.size > 0 ? readers : [id]) draft.note('team.deleted', reader, targetOf(team));
+    for (const reader of readers.size > 0 ? readers : [id]) tx.note('team.deleted', reader, describeTarget(team));
   });
 }
 
 export const hasApplications = 'The team has applications; delete them first';
 
 export function newTeam(
-  { name, number, plan = usualPlan }: Pick<Team, 'name' | 'number'> & Partial<Pick<Team, 'plan'>>,
+  { name, number, plan = defaultTier }: Pick<Team, 'name' | 'number'> & Partial<Pick<Team, 'plan'>>,
   now: number,
   randomBytes: RandomBytes,
 ): Team {
   return { id: newId('team', randomBytes), number, name, plan, createdAt: now, updatedAt: now };
 }
 
-function targetOf({ id, name }: Team): AuditEntry['target'] {
+function describeTarget({ id, name }: Team): AuditEntry['target'] {
   return { type: 'team', id, name };
 }
 
@@ -120,44 +120,44 @@ export function isInstallationAdmin(
 
 const maxNamed = 10;
 
-/** @throws {ApiError} `conflict`, which lists the exceeded limits */
-function checkFits(accounts: Accounts, teamId: string, plan: Plan): void {
+/** @throws {Refusal} `conflict`, which lists the exceeded limits */
+function checkFits(accounts: Accounts, teamId: string, tier: Tier): void {
   const tooMany: string[] = [];
-  for (const { what, count, of } of countsOf(accounts, teamId)) {
-    const words = excess(plan, what, count);
+  for (const { what, count, of } of countResources(accounts, teamId)) {
+    const words = excess(tier, what, count);
     if (words !== undefined) tooMany.push(of === undefined ? words : `${words} (${JSON.stringify(of)})`);
   }
   if (tooMany.length === 0) return;
   const rest = tooMany.length > maxNamed ? ['and more'] : [];
   const list = [...tooMany.slice(0, maxNamed), ...rest].join('; ');
-  throw new ApiError('conflict', `The team exceeds the limits of the plan ${plan}: ${list}`);
+  throw new Refusal('conflict', `The team exceeds the limits of the plan ${tier}: ${list}`);
 }
 
 interface Count {
-  readonly what: PlanLimit;
+  readonly what: TierLimit;
   readonly count: number;
   /** Name of the application that they belong to. */
   readonly of?: string;
 }
 
-export function* countsOf(accounts: Accounts, teamId: string): Generator<Count> {
+export function* countResources(accounts: Accounts, teamId: string): Generator<Count> {
   const applications = ofTeam(accounts.applications, teamId);
   yield { what: 'applications', count: applications.length };
   yield { what: 'apiKeys', count: ofTeam(accounts.apiKeys, teamId).length };
   yield { what: 'clients', count: ofTeam(accounts.clients, teamId).length };
   yield { what: 'webhooks', count: ofTeam(accounts.webhooks, teamId).length };
   yield { what: 'teams', count: teamsFrom(accounts, teamId).length };
-  yield { what: 'members', count: membersOf(accounts, teamId).length };
+  yield { what: 'members', count: listMembers(accounts, teamId).length };
   for (const { id, name, environments } of applications) {
     yield { what: 'environments', count: environments.length, of: name };
-    yield { what: 'keys', count: accounts.keysOf(id).filter(isCounted).length, of: name };
-    yield { what: 'features', count: accounts.featuresOf(id).size, of: name };
-    yield { what: 'metrics', count: accounts.metricsOf(id).size, of: name };
+    yield { what: 'keys', count: accounts.getApplicationKeys(id).filter(isCounted).length, of: name };
+    yield { what: 'features', count: accounts.getFeatures(id).size, of: name };
+    yield { what: 'metrics', count: accounts.getMetrics(id).size, of: name };
   }
 }
 
 /** The team that a new team counts against if a member of `teamId` creates it. */
-export function originOf({ teams }: Pick<Accounts, 'teams'>, teamId: string): string {
+export function findOrigin({ teams }: Pick<Accounts, 'teams'>, teamId: string): string {
   return teams.get(teamId)?.origin ?? teamId;
 }
 
@@ -166,9 +166,9 @@ function teamsFrom({ teams }: Pick<Accounts, 'teams'>, origin: string): Team[] {
 }
 
 /**
- * @param plan of the creating team, in case the origin has been deleted
- * @throws {ApiError} `plan_limit` if one more team would be too many
+ * @param tier of the creating team, in case the origin has been deleted
+ * @throws {Refusal} `plan_limit` if one more team would be too many
  */
-function checkOrigin(accounts: Pick<Accounts, 'teams'>, origin: string, plan: Plan): void {
-  checkPlan(accounts.teams.get(origin)?.plan ?? plan, 'teams', teamsFrom(accounts, origin).length + 1);
+function checkOrigin(accounts: Pick<Accounts, 'teams'>, origin: string, tier: Tier): void {
+  checkTierLimit(accounts.teams.get(origin)?.plan ?? tier, 'teams', teamsFrom(accounts, origin).length + 1);
 }

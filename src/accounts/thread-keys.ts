@@ -2,7 +2,7 @@ import type { RefusalCode } from '../contract/refusals.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Outbox } from '../runtime/outbox.ts';
 import { type KeyHolder, KeyIndex } from './key-index.ts';
-import { type ThreadKeyMarks, UnwrittenRefusals } from './key-marks.ts';
+import { type ThreadKeyEvents, UnwrittenRefusals } from './key-marks.ts';
 import { type AccountStore, asWrites, type Write } from './store/account-store.ts';
 
 /** The tables from which keys are found. They contain hashes of secrets, and the texts of public keys only. */
@@ -46,7 +46,7 @@ export class ThreadKeys {
   }
 
   /** A use is sent at once if none of the key was in the last second. */
-  markUsed({ key: { hash } }: KeyHolder): void {
+  recordUse({ key: { hash } }: KeyHolder): void {
     this.#uses.set(hash, this.#clock.now());
     const now = this.#clock.monotonic();
     if (now - (this.#sentAt.get(hash) ?? Number.NEGATIVE_INFINITY) < useEveryMs) {
@@ -57,25 +57,25 @@ export class ThreadKeys {
     this.#outbox.send();
   }
 
-  markLeaked({ key: { hash, leakedAt } }: KeyHolder): void {
+  recordLeak({ key: { hash, leakedAt } }: KeyHolder): void {
     if (leakedAt !== null || this.#leaked.has(hash)) return;
     this.#leaked.add(hash);
     this.#leaks.push(hash);
     this.#outbox.send();
   }
 
-  markRefused({ key: { hash } }: KeyHolder, code: RefusalCode): void {
+  recordRefusal({ key: { hash } }: KeyHolder, code: RefusalCode): void {
     this.#refusals.add(hash, code, this.#clock.now());
     this.#outbox.send();
   }
 
-  take(): ThreadKeyMarks {
+  take(): ThreadKeyEvents {
     const refusals = this.#refusals.take();
     this.#refusals.written(refusals);
-    const marks = { uses: this.#uses, leaks: this.#leaks, refusals };
+    const events = { uses: this.#uses, leaks: this.#leaks, refusals };
     this.#uses = new Map();
     this.#leaks = [];
-    return marks;
+    return events;
   }
 }
 

@@ -1,4 +1,4 @@
-import { ApiError } from '../contract/errors.ts';
+import { Refusal } from '../contract/errors.ts';
 import { isName } from '../contract/names.ts';
 import { hasPortZero } from '../contract/port-zero.ts';
 import { isOfInternet } from '../http/outbound/addresses.ts';
@@ -15,7 +15,7 @@ export interface WantedTrust extends Pick<Trust, 'issuer' | 'audience' | 'subjec
 
 /**
  * @param allowPrivate whether issuers may be in a private network, also without TLS
- * @throws {ApiError} `invalid_body`
+ * @throws {Refusal} `invalid_body`
  */
 export async function readTrust(
   { issuer, audience, subject, claims = {}, jwks }: WantedTrust,
@@ -46,8 +46,8 @@ function isIssuer(text: string, allowPrivate: boolean): boolean {
   return url.protocol === 'https:' && isOfInternet(url);
 }
 
-function fault(field: string, why: string): ApiError {
-  return new ApiError('invalid_body', `Cannot take trust.${field}: ${why}`);
+function fault(field: string, why: string): Refusal {
+  return new Refusal('invalid_body', `Cannot take trust.${field}: ${why}`);
 }
 
 /*
@@ -64,7 +64,7 @@ const patternRule =
 
 export function isSubjectPattern(pattern: string): boolean {
   if (!/^[\x20-\x7e]+$/.test(pattern) || pattern.length > maxLength) return false;
-  const segments = segmentsOf(pattern);
+  const segments = splitSegments(pattern);
   return segments.every((segment, index) => segment.split('*').length <= (index < 2 ? 1 : 2));
 }
 
@@ -81,6 +81,6 @@ function matchesPart(wanted: string, part: string): boolean {
   return part.length > before.length + after.length && part.startsWith(before) && part.endsWith(after);
 }
 
-function segmentsOf(pattern: string): readonly string[] {
+function splitSegments(pattern: string): readonly string[] {
   return pattern.split(separator).filter((_, index) => index % 2 === 0);
 }

@@ -1,14 +1,14 @@
-import { ApiError } from '../contract/errors.ts';
+import { Refusal } from '../contract/errors.ts';
 import { isEmail } from '../contract/names.ts';
 import type { AuditEntry, User } from '../storage/lmdb/records.ts';
-import type { AccountDraft } from './account-draft.ts';
+import type { AccountTransaction } from './account-draft.ts';
 import type { Accounts } from './accounts.ts';
 import { checkLimit, checkName, mustExist } from './checks.ts';
 import type { Directory, DirectorySources } from './directory.ts';
 import { noteLink } from './invitations.ts';
-import { announceMember, checkOtherAdmins, drop, maxTeams, membersOf, targetOf } from './members.ts';
+import { announceMember, checkOtherAdmins, describeTarget, drop, listMembers, maxTeams } from './members.ts';
 import { passwordFault, refusedPassword } from './password-rules.ts';
-import { checkPlan } from './plans.ts';
+import { checkTierLimit } from './plans.ts';
 import { newId } from './secrets.ts';
 
 /** A new user. The first team is the primary one. */
@@ -21,29 +21,29 @@ export type UserPatch = Partial<
   Pick<User, 'email' | 'name' | 'role' | 'primaryTeam' | 'passwordHash' | 'temporaryPasswordId'>
 >;
 
-/** @throws {ApiError} `not_found` (team), `invalid_name`, `invalid_body`, `conflict` (e-mail address), `plan_limit` */
+/** @throws {Refusal} `not_found` (team), `invalid_name`, `invalid_body`, `conflict` (e-mail address), `plan_limit` */
 export function createUser(directory: Directory, wanted: NewUser): Promise<User> {
-  return directory.change((draft) => draftUser(directory, draft, wanted));
+  return directory.change((tx) => addUser(directory, tx, wanted));
 }
 
 /** Drafts a new user; throws as `createUser`. */
-export function draftUser({ clock, randomBytes }: DirectorySources, draft: AccountDraft, wanted: NewUser): User {
-  checkNewUser(draft, wanted);
+export function addUser({ clock, randomBytes }: DirectorySources, tx: AccountTransaction, wanted: NewUser): User {
+  checkNewUser(tx, wanted);
   const now = clock.now();
   const user: User = {
     id: newId('user', randomBytes),
-    number: draft.takeNumber('user'),
+    number: tx.takeNumber('user'),
     ...wanted,
     primaryTeam: wanted.teams[0]!,
     createdAt: now,
     updatedAt: now,
   };
-  draft.put('users', user.id, user);
+  tx.put('users', user.id, user);
   for (const teamId of user.teams) {
-    draft.note('user.created', teamId, targetOf(user));
-    announceMember(draft, 'created', teamId, user);
+    tx.note('user.created', teamId, describeTarget(user));
+    announceMember(tx, 'created', teamId, user);
   }
-  if (user.invitation !== undefined) noteLink(draft, 'created', user, user.invitation.purpose);
+  if (user.invitation !== undefined) noteLink(tx, 'created', user, user.invitation.purpose);
   return user;
 }
 
@@ -56,48 +56,48 @@ export function checkNewUser(accounts: Accounts, wanted: Omit<NewUser, 'password
 /**
  * Drafts a change of the given fields. A new password or e-mail address ends the link of the user.
  * @param proof what proved that the user changes the password, for the audit log
- * @throws {ApiError} `invalid_name`, `invalid_body`, `conflict` if the e-mail address is taken, or a team would lose its last
+ * @throws {Refusal} `invalid_name`, `invalid_body`, `conflict` if the e-mail address is taken, or a team would lose its last
  * Admin
  */
-export function draftUserPatch(
-  draft: AccountDraft,
+export function applyUserPatch(
+  tx: AccountTransaction,
   user: User,
   patch: UserPatch,
   now: number,
   { factors }: Pick<AuditEntry, 'factors'> = {},
 ): User {
   if (Object.keys(patch).length === 0) return user;
-  checkUserPatch(draft, user, patch);
+  checkUserPatch(tx, user, patch);
   const { invitation, ...rest } = user;
   const isEnding = patch.passwordHash !== undefined || (patch.email ?? user.email) !== user.email;
   const kept = invitation === undefined || isEnding ? {} : { invitation };
   const patched = { ...rest, ...kept, ...patch, updatedAt: now };
-  draft.put('users', user.id, patched);
+  tx.put('users', user.id, patched);
   const { passwordHash, temporaryPasswordId: _, ...others } = patch;
   const shown = factors === undefined ? {} : { factors };
   for (const teamId of user.teams) {
     if (Object.keys(others).length > 0) {
-      draft.note('user.changed', teamId, targetOf(patched));
-      announceMember(draft, 'changed', teamId, patched);
+      tx.note('user.changed', teamId, describeTarget(patched));
+      announceMember(tx, 'changed', teamId, patched);
     }
-    if (passwordHash !== undefined) draft.note('user.password-changed', teamId, targetOf(patched), shown);
+    if (passwordHash !== undefined) tx.note('user.password-changed', teamId, describeTarget(patched), shown);
   }
   return patched;
 }
 
-/** Checks that a user could be changed now; throws as `draftUserPatch`. */
+/** Checks that a user could be changed now; throws as `applyUserPatch`. */
 export function checkUserPatch(accounts: Accounts, user: User, patch: UserPatch): void {
   const patched = { ...user, ...patch };
   checkUser(accounts, patched);
   checkOtherAdmins(accounts, user, patched);
 }
 
-/** @throws {ApiError} `not_found`, `conflict` if they are the last Admin of a team */
+/** @throws {Refusal} `not_found`, `conflict` if they are the last Admin of a team */
 export function deleteUser(directory: Directory, id: string): Promise<void> {
-  return directory.change((draft) => {
-    const user = mustExist('user', draft.users.get(id));
-    checkOtherAdmins(draft, user);
-    drop(draft, user);
+  return directory.change((tx) => {
+    const user = mustExist('user', tx.users.get(id));
+    checkOtherAdmins(tx, user);
+    drop(tx, user);
   });
 }
 
@@ -112,7 +112,7 @@ export function userOfEmail({ users }: Pick<Accounts, 'users'>, email: string): 
 export const primaryTeamNotOwn = 'Cannot take primaryTeam: must be one of the teams of the user';
 export const emailTaken = 'Another user already has this e-mail address';
 
-/** @throws {ApiError} `invalid_body` if a text is not valid as the new password of the user with this e-mail address */
+/** @throws {Refusal} `invalid_body` if a text is not valid as the new password of the user with this e-mail address */
 export function checkPassword(password: string, email: string): void {
   const fault = passwordFault(password, email);
   if (fault !== undefined) throw refusedPassword(fault);
@@ -120,12 +120,12 @@ export function checkPassword(password: string, email: string): void {
 
 function checkTeams(accounts: Accounts, teams: readonly string[]): void {
   if (teams.length === 0 || new Set(teams).size < teams.length) {
-    throw new ApiError('invalid_body', 'Cannot take teams: must have at least one team, without duplicates');
+    throw new Refusal('invalid_body', 'Cannot take teams: must have at least one team, without duplicates');
   }
   checkLimit('teams per user', teams.length, maxTeams);
   for (const id of teams) {
     const { plan } = mustExist('team', accounts.teams.get(id));
-    checkPlan(plan, 'members', membersOf(accounts, id).length + 1);
+    checkTierLimit(plan, 'members', listMembers(accounts, id).length + 1);
   }
 }
 
@@ -139,16 +139,16 @@ function checkUser(
   const before = accounts.users.get(id ?? '');
   if (before?.name !== name) checkName('a user', name);
   if (before?.email !== email && !isEmail(email)) {
-    throw new ApiError(
+    throw new Refusal(
       'invalid_body',
       'Cannot take email: must be an e-mail address such as ada@example.com, without invisible characters or mixed scripts',
     );
   }
   const holder = userOfEmail(accounts, email);
   if (holder !== undefined && holder.id !== id) {
-    throw new ApiError('conflict', emailTaken);
+    throw new Refusal('conflict', emailTaken);
   }
   if (!teams.includes(primaryTeam)) {
-    throw new ApiError('invalid_body', primaryTeamNotOwn);
+    throw new Refusal('invalid_body', primaryTeamNotOwn);
   }
 }

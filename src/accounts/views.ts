@@ -1,7 +1,7 @@
-import { ApiError } from '../contract/errors.ts';
+import { Refusal } from '../contract/errors.ts';
 import { maxViews, type NewView, type ViewPatch } from '../contract/shapes/view.ts';
 import type { Application, StoredView } from '../storage/lmdb/records.ts';
-import type { AccountDraft } from './account-draft.ts';
+import type { AccountTransaction } from './account-draft.ts';
 import { checkLimit, checkName, mustExist } from './checks.ts';
 import type { Directory } from './directory.ts';
 import { newId } from './secrets.ts';
@@ -9,13 +9,13 @@ import { newId } from './secrets.ts';
 export const onlyAuthor = 'Only its author can make a shared view private';
 
 /** The views of an application that a caller sees: those that are shared, and their own. */
-export function viewsOf({ views = [] }: Application, caller: string): readonly StoredView[] {
+export function listViews({ views = [] }: Application, caller: string): readonly StoredView[] {
   return views.filter(({ shared, author }) => shared || author === caller);
 }
 
 /**
  * Views are choices of display, so they are not in the audit log.
- * @throws {ApiError} `not_found` (application), `invalid_name`, `plan_limit`
+ * @throws {Refusal} `not_found` (application), `invalid_name`, `plan_limit`
  */
 export function createView(
   directory: Directory,
@@ -23,21 +23,21 @@ export function createView(
   author: string,
   { name, page, query = '', shared = false }: NewView,
 ): Promise<StoredView> {
-  return directory.change((draft) => {
-    const application = mustExist('application', draft.applications.get(applicationId));
+  return directory.change((tx) => {
+    const application = mustExist('application', tx.applications.get(applicationId));
     const views = application.views ?? [];
     checkName('a view', name);
     checkLimit('saved views of an application', views.length + 1, maxViews);
     const now = directory.clock.now();
-    const number = draft.takeNumber('view');
+    const number = tx.takeNumber('view');
     const own = { id: newId('view', directory.randomBytes), number, author, createdAt: now, updatedAt: now };
     const view: StoredView = { ...own, name, page, query, shared };
-    put(draft, application, [...views, view]);
+    put(tx, application, [...views, view]);
     return view;
   });
 }
 
-/** @throws {ApiError} `not_found`, `invalid_name`, `forbidden` */
+/** @throws {Refusal} `not_found`, `invalid_name`, `forbidden` */
 export function patchView(
   directory: Directory,
   applicationId: string,
@@ -45,13 +45,13 @@ export function patchView(
   id: string,
   patch: ViewPatch,
 ): Promise<StoredView> {
-  return directory.change((draft) => {
-    const { application, view } = find(draft, applicationId, caller, id);
+  return directory.change((tx) => {
+    const { application, view } = find(tx, applicationId, caller, id);
     if (patch.name !== undefined) checkName('a view', patch.name);
-    if (patch.shared === false && view.author !== caller) throw new ApiError('forbidden', onlyAuthor);
+    if (patch.shared === false && view.author !== caller) throw new Refusal('forbidden', onlyAuthor);
     const changed = { ...view, ...patch, updatedAt: directory.clock.now() };
     put(
-      draft,
+      tx,
       application,
       application.views!.map((each) => (each.id === id ? changed : each)),
     );
@@ -59,12 +59,12 @@ export function patchView(
   });
 }
 
-/** @throws {ApiError} `not_found` */
+/** @throws {Refusal} `not_found` */
 export function deleteView(directory: Directory, applicationId: string, caller: string, id: string): Promise<void> {
-  return directory.change((draft) => {
-    const { application } = find(draft, applicationId, caller, id);
+  return directory.change((tx) => {
+    const { application } = find(tx, applicationId, caller, id);
     put(
-      draft,
+      tx,
       application,
       application.views!.filter((each) => each.id !== id),
     );
@@ -75,21 +75,21 @@ export function deleteView(directory: Directory, applicationId: string, caller: 
  * Drafts the deletion of the private views of a user or API key, which nobody else sees.
  * @param from only those of this team's applications
  */
-export function dropPrivateViews(draft: AccountDraft, authorId: string, from?: string): void {
-  for (const application of [...draft.applications.values()]) {
+export function dropPrivateViews(tx: AccountTransaction, authorId: string, from?: string): void {
+  for (const application of [...tx.applications.values()]) {
     const { views = [], teamId } = application;
     if (from !== undefined && teamId !== from) continue;
     const left = views.filter(({ shared, author }) => shared || author !== authorId);
-    if (left.length < views.length) put(draft, application, left);
+    if (left.length < views.length) put(tx, application, left);
   }
 }
 
-function find(draft: AccountDraft, applicationId: string, caller: string, id: string) {
-  const application = mustExist('application', draft.applications.get(applicationId));
-  const view = viewsOf(application, caller).find((each) => each.id === id);
+function find(tx: AccountTransaction, applicationId: string, caller: string, id: string) {
+  const application = mustExist('application', tx.applications.get(applicationId));
+  const view = listViews(application, caller).find((each) => each.id === id);
   return { application, view: mustExist('view', view) };
 }
 
-function put(draft: AccountDraft, application: Application, views: readonly StoredView[]): void {
-  draft.put('applications', application.id, { ...application, views });
+function put(tx: AccountTransaction, application: Application, views: readonly StoredView[]): void {
+  tx.put('applications', application.id, { ...application, views });
 }

@@ -1,8 +1,8 @@
-import type { ApiError } from '../contract/errors.ts';
+import type { Refusal } from '../contract/errors.ts';
 import type { Group, Json } from '../http/endpoint.ts';
 import { describeHost } from '../http/openapi/describe.ts';
 import { documentEndpoint } from '../http/openapi/document-endpoint.ts';
-import type { Reply, Route } from '../http/types.ts';
+import type { HttpResponse, Route } from '../http/types.ts';
 import { authenticatorPageEndpoints, linkPageEndpoints, passkeyPageEndpoints } from './browser/account-pages.ts';
 import { authorizeEndpoints } from './browser/authorize.ts';
 import { devicePageEndpoints } from './browser/device-page.ts';
@@ -13,7 +13,7 @@ import { backChannelLogout, ssoPages } from './browser/sso/endpoints.ts';
 import { discoveryEndpoints, jwksEndpoint } from './discovery.ts';
 import { deviceAuthorizationEndpoint } from './oauth/device-authorization.ts';
 import { introspectionEndpoint } from './oauth/introspection.ts';
-import { OAuthError, oauthErrorReply } from './oauth/oauth-error.ts';
+import { OAuthError, oauthErrorResponse } from './oauth/oauth-error.ts';
 import { revocationEndpoint } from './oauth/revocation.ts';
 import type { Services } from './oauth/services.ts';
 import { tokenEndpoint } from './oauth/token-endpoint.ts';
@@ -67,10 +67,10 @@ const pagePaths: ReadonlySet<string> = new Set(
 );
 
 /** The answer to a request that needs accounts while they are unavailable: a page for people, JSON for clients. */
-export function cannotAnswer(refusal: ApiError, { path }: Pick<Route, 'path'>): Reply {
+export function respondUnavailable(refusal: Refusal, { path }: Pick<Route, 'path'>): HttpResponse {
   if (pagePaths.has(path)) return refusalPage(refusal);
   const { message, status, retryAfter } = refusal;
-  return oauthErrorReply(new OAuthError('temporarily_unavailable', message, { status, retryAfter }));
+  return oauthErrorResponse(new OAuthError('temporarily_unavailable', message, { status, retryAfter }));
 }
 
 /** The metadata that clients configure themselves from. It does not depend on accounts. */

@@ -1,16 +1,16 @@
 import { hashSecret, matchesHash } from '../accounts/secrets.ts';
-import type { Draft } from '../accounts/store/account-store.ts';
-import { cookiesOf } from '../http/pairs.ts';
+import type { Transaction } from '../accounts/store/account-store.ts';
+import { readCookies } from '../http/pairs.ts';
 import type { Request } from '../http/types.ts';
 import type { Session } from '../storage/lmdb/auth-records.ts';
 import type { User } from '../storage/lmdb/records.ts';
 import { type HostCookie, hostCookie } from './cookies/host-cookie.ts';
 import { consoleClientId } from './oauth/clients.ts';
 import type { Services } from './oauth/services.ts';
-import { indexSession, newSessionId, sessionKey, userOf } from './oauth/sessions.ts';
+import { findSessionUser, indexSession, newSessionId, sessionKey } from './oauth/sessions.ts';
 import { lifetimeSeconds, signInEndsAt } from './oauth/sign-ins.ts';
 import { type AccessClaims, newTokenIdentity } from './oauth/tokens.ts';
-import { Unauthorized } from './oauth/validation.ts';
+import { UnauthorizedError } from './oauth/validation.ts';
 
 const sessionOver = 'The session has ended: sign in again';
 
@@ -29,7 +29,7 @@ export class ConsoleCallers {
   }
 
   /** The value of `Set-Cookie` that starts a session. */
-  cookieOf(value: string): string {
+  writeCookie(value: string): string {
     return this.#cookie.write(value, lifetimeSeconds);
   }
 
@@ -40,10 +40,10 @@ export class ConsoleCallers {
 
   /**
    * The session of a request's cookie, marked as used now; `undefined` without a valid session.
-   * @throws {Unauthorized} if the request does not come from the console
+   * @throws {UnauthorizedError} if the request does not come from the console
    */
   find(request: Request): ConsoleSession | undefined {
-    if (request.header('authorization') !== undefined || !this.#isOwnPage(request)) throw new Unauthorized(false);
+    if (request.header('authorization') !== undefined || !this.#isOwnPage(request)) throw new UnauthorizedError(false);
     const found = this.#read(request);
     if (!found?.session.scope.split(' ').includes(this.#services.serviceScope)) return undefined;
     this.#noteUse(found);
@@ -57,11 +57,11 @@ export class ConsoleCallers {
 
   /**
    * The claims that a token of the session would have.
-   * @throws {Unauthorized}
+   * @throws {UnauthorizedError}
    */
-  async claimsOf(request: Request): Promise<AccessClaims> {
+  async readClaims(request: Request): Promise<AccessClaims> {
     const found = this.find(request);
-    if (found === undefined) throw new Unauthorized(true, sessionOver);
+    if (found === undefined) throw new UnauthorizedError(true, sessionOver);
     const { key, session, user } = found;
     const { jti, exp } = session.access;
     const { id: sub, role, teams, primaryTeam, email, name } = user;
@@ -86,13 +86,14 @@ export class ConsoleCallers {
   /** `undefined` without a valid session, or if there are two cookies, because one of them was planted. */
   #read(request: Request): ConsoleSession | undefined {
     const { accountStore, directory } = this.#services;
-    const values = Array.from(cookiesOf(request)).filter(([sent]) => sent === this.#cookie.name);
+    const values = Array.from(readCookies(request)).filter(([sent]) => sent === this.#cookie.name);
     const [, id = '', secret = ''] = values.length === 1 ? (form.exec(values[0]![1]) ?? []) : [];
     if (id === '') return undefined;
     const key = sessionKey(id);
     const session = accountStore.get('sessions', key);
-    if (session?.clientId !== consoleClientId || !matchesHash(secretOf(secret), session.refreshHash)) return undefined;
-    const user = userOf(this.#services, directory, session);
+    if (session?.clientId !== consoleClientId || !matchesHash(prefixSecret(secret), session.refreshHash))
+      return undefined;
+    const user = findSessionUser(this.#services, directory, session);
     return user && { key, session, user };
   }
 
@@ -102,9 +103,9 @@ export class ConsoleCallers {
     const now = clock.now();
     if (now - session.refreshedAt < useMs || this.#pending.has(key)) return;
     this.#pending.add(key);
-    const written = accountStore.change((draft) => {
-      const current = draft.get('sessions', key); // The session may have ended since.
-      if (current !== undefined) draft.put('sessions', key, { ...current, refreshedAt: now });
+    const written = accountStore.change((tx) => {
+      const current = tx.get('sessions', key); // The session may have ended since.
+      if (current !== undefined) tx.put('sessions', key, { ...current, refreshedAt: now });
     });
     void written.catch(() => {}).finally(() => this.#pending.delete(key));
   }
@@ -160,7 +161,7 @@ export interface ConsoleSession {
 
 export function beginConsoleSession(
   sources: Pick<Services, 'clock' | 'randomBytes'>,
-  draft: Draft,
+  tx: Transaction,
   granted: Pick<Session, 'userId' | 'signIn' | 'scope' | 'authTime' | 'authentication'>,
 ): BegunSession {
   const { userId, signIn, scope, authTime, authentication } = granted;
@@ -176,17 +177,17 @@ export function beginConsoleSession(
     authTime,
     ...(authentication !== undefined && { authentication }),
     createdAt: now,
-    refreshHash: hashSecret(secretOf(secret)),
+    refreshHash: hashSecret(prefixSecret(secret)),
     refreshedAt: now,
     // Identifies the session in the invalidation list.
     access: { jti: newTokenIdentity(sources).jti, exp: Math.ceil(signInEndsAt(Infinity, authTime) / 1000) },
   };
-  draft.put('sessions', key, session);
-  indexSession(draft, userId, key);
+  tx.put('sessions', key, session);
+  indexSession(tx, userId, key);
   return { key, session, cookie: `${id}.${secret}` };
 }
 
 /** The hashed text. A refresh token is hashed without the prefix, so neither can pass for the other. */
-function secretOf(secret: string): string {
+function prefixSecret(secret: string): string {
   return `console.${secret}`;
 }

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
-import { flag, listOf, type Shown } from '../contract/shapes/fields.ts';
-import { type Endpoint, jsonAnswer, PublicHeaders, TaggedHeaders } from '../http/endpoint.ts';
+import { boolean, type DeepReadonly, list } from '../contract/shapes/fields.ts';
+import { type Endpoint, jsonResponse, PublicHeaders, TaggedHeaders } from '../http/endpoint.ts';
 import { publicJson } from '../http/entity-tag.ts';
 import type { Handler, Route } from '../http/types.ts';
 import { type PublicJwk, publishedAheadSeconds, type SigningKeys } from './oauth/key-ring.ts';
@@ -10,7 +10,7 @@ import { grantTypes } from './oauth/token-endpoint.ts';
 type DiscoverySettings = Pick<Services, 'issuer' | 'serviceScope' | 'keys'>;
 
 const url = Type.String({ format: 'uri' });
-const texts = listOf(Type.String());
+const texts = list(Type.String());
 
 /** The names of OpenID Connect Discovery §3 and RFC 8414 §2. */
 const Metadata = Type.Object(
@@ -39,14 +39,14 @@ const Metadata = Type.Object(
     id_token_signing_alg_values_supported: texts,
     claims_supported: texts,
     prompt_values_supported: texts,
-    authorization_response_iss_parameter_supported: flag('RFC 9207.'),
-    claims_parameter_supported: flag('OpenID Connect Core §5.5.'),
-    request_parameter_supported: flag('OpenID Connect Core §6.1.'),
-    request_uri_parameter_supported: flag('OpenID Connect Core §6.2.'),
+    authorization_response_iss_parameter_supported: boolean('RFC 9207.'),
+    claims_parameter_supported: boolean('OpenID Connect Core §5.5.'),
+    request_parameter_supported: boolean('OpenID Connect Core §6.1.'),
+    request_uri_parameter_supported: boolean('OpenID Connect Core §6.2.'),
   },
   { component: 'Metadata' },
 );
-type Metadata = Shown<Static<typeof Metadata>>;
+type Metadata = DeepReadonly<Static<typeof Metadata>>;
 
 const publicHeaders = {
   'content-type': 'application/json',
@@ -81,7 +81,7 @@ function discovery(path: string, operationId: string): Endpoint<DiscoverySetting
       operationId,
       summary: 'Read the endpoints and features of the auth host',
       security: [],
-      answers: { 200: jsonAnswer(Metadata, 'The metadata.', PublicHeaders) },
+      responses: { 200: jsonResponse(Metadata, 'The metadata.', PublicHeaders) },
     },
     bind: show,
   };
@@ -145,7 +145,7 @@ const Key = Type.Unsafe<PublicJwk>({
     ...Object.fromEntries(['crv', 'x', 'y', 'n', 'e'].map((name) => [name, { type: 'string' }])),
   },
 });
-const KeySet = Type.Object({ keys: listOf(Key) }, { component: 'KeySet' });
+const KeySet = Type.Object({ keys: list(Key) }, { component: 'KeySet' });
 
 /** `GET /.well-known/jwks.json`: the public keys that access tokens and ID tokens are verified with (RFC 7517 §5). */
 export const jwksEndpoint: Endpoint<Pick<Services, 'keys'>> = {
@@ -156,7 +156,7 @@ export const jwksEndpoint: Endpoint<Pick<Services, 'keys'>> = {
     operationId: 'getKeys',
     summary: 'Read the public keys that tokens are verified with',
     security: [],
-    answers: {
+    responses: {
       200: { description: 'The keys.', headers: TaggedHeaders, content: { [caching.contentType]: { schema: KeySet } } },
       304: { description: 'The cached copy is current.', headers: TaggedHeaders },
     },
@@ -165,14 +165,14 @@ export const jwksEndpoint: Endpoint<Pick<Services, 'keys'>> = {
 };
 
 function showKeys(keys: SigningKeys): Handler {
-  const answerWith = (published: SigningKeys['published']) => publicJson({ keys: published }, caching);
+  const respondWith = (published: SigningKeys['published']) => publicJson({ keys: published }, caching);
   let { published } = keys;
-  let answer = answerWith(published);
+  let respond = respondWith(published);
   return (request) => {
     if (published !== keys.published) {
       published = keys.published;
-      answer = answerWith(published);
+      respond = respondWith(published);
     }
-    return answer(request);
+    return respond(request);
   };
 }

@@ -5,8 +5,8 @@ import {
   keyAt,
   runSweepSteps,
   type Sweep,
+  type SweepControl,
   type SweepStep,
-  type SweepTurns,
   sweepInRounds,
   sweepSteps,
 } from '../accounts/store/sweep.ts';
@@ -17,7 +17,7 @@ import { isDeviceOver } from './oauth/device-codes.ts';
 import { endsAt, removeSession } from './oauth/sessions.ts';
 import { clockTolerance } from './oauth/tokens.ts';
 
-interface SweepDeps extends SweepTurns {
+interface SweepDeps extends SweepControl {
   readonly accounts: AccountTables;
   readonly accountStore: AccountStore;
   readonly clock: Clock;
@@ -76,7 +76,7 @@ function stepsAt({ accounts, accountStore, auditMs }: SweepDeps, now: number, ex
     steps({
       table: 'applicationKeys',
       isOver: (_, { replaced }) => replaced !== undefined && now >= replaced.until,
-      remove: (draft, _, key) => revokeKey(draft, key, now),
+      remove: (tx, _, key) => revokeKey(tx, key, now),
     }),
     steps({ table: 'providerSignIns', isOver: (_, { expiresAt }) => now >= expiresAt }),
     steps({ table: 'logoutTokens', isOver: (_, expiresAt) => now >= expiresAt }),
@@ -84,7 +84,7 @@ function stepsAt({ accounts, accountStore, auditMs }: SweepDeps, now: number, ex
       table: 'linkedIdentities',
       // An earlier release deletes a user without the identities.
       isOver: (_, { userId }, reader) => !reader.has('users', userId),
-      remove: (draft, _, linked) => removeIdentity(draft, linked),
+      remove: (tx, _, linked) => removeIdentity(tx, linked),
     }),
     (after = '') => sweepThrottles(accountStore.throttles, after, now),
     steps({ table: 'audit', inOrder: true, isOver: (_, { at, number }) => now - at > auditMs && number <= exported }),

@@ -12,17 +12,17 @@ import {
 import { cpus, totalmem } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { version } from '../../package.json' with { type: 'json' };
-import type { Given, Terminal } from '../cli/command.ts';
-import { type Context, contextOf } from '../cli/context.ts';
+import type { Arguments, Terminal } from '../cli/command.ts';
+import { type Context, createContext } from '../cli/context.ts';
 import { Failure } from '../cli/failure.ts';
 import { UsageError } from '../cli/flags.ts';
 import { interruptible } from '../cli/progress.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { usableCores } from '../runtime/cores.ts';
 import { builtIn } from '../serve/built-in.ts';
-import { countOf } from './measurement.ts';
+import { formatCount } from './measurement.ts';
 import { sweepOptions } from './options.ts';
-import { conclude, findingsOf, type Machine, type Outcome } from './outcome.ts';
+import { type BenchResult, conclude, listFindings, type Machine } from './outcome.ts';
 import { reportHtml } from './report.ts';
 import { planSweep, type SweepPlan } from './sweep.ts';
 import { lateFactor, sweep } from './sweep-runner.ts';
@@ -42,10 +42,10 @@ const usualReport = 'flagmeter-bench.html';
  * @throws {UsageError} for wrong flags, and for a server that is not on this machine
  * @throws {Failure} if a stage fails, or the command was interrupted
  */
-export async function bench(given: Given, terminal: Terminal): Promise<number> {
+export async function bench(given: Arguments, terminal: Terminal): Promise<number> {
   if (process.versions['bun'] === undefined)
     throw new UsageError('Cannot use bench on Node: the load generator is part of the executable');
-  const context = contextOf(terminal);
+  const context = createContext(terminal);
   const own = !given.has('url');
   if (own && (given.has('grpc') || given.has('i-own-this-host')))
     throw new UsageError('Cannot use --grpc or --i-own-this-host without --url');
@@ -61,10 +61,10 @@ export async function bench(given: Given, terminal: Terminal): Promise<number> {
     const swept = await interruptible((over) =>
       sweep(plan, { context, running, folder: folder?.path ?? '', generatorFile, clock: systemClock, over }),
     );
-    const outcome = conclude(swept, plan.base, machine(), notes, own);
-    if (swept.measurements.length > 0) present(outcome, file, given, context);
+    const result = conclude(swept, plan.base, machine(), notes, own);
+    if (swept.measurements.length > 0) present(result, file, given, context);
     if (swept.failure !== undefined) throw swept.failure;
-    return outcome.exact ? 0 : 1;
+    return result.exact ? 0 : 1;
   } finally {
     folder?.remove();
   }
@@ -74,20 +74,20 @@ function announce({ runs, expectedSeconds }: SweepPlan, { err }: Context, folder
   const stages = runs.flatMap((run) => run.stages).length;
   const most = expectedSeconds * lateFactor;
   err(
-    `${countOf(stages, 'stage')} in ${countOf(runs.length, 'run')}: ${expectedSeconds} s, or up to ${most} s on a busy machine.\n`,
+    `${formatCount(stages, 'stage')} in ${formatCount(runs.length, 'run')}: ${expectedSeconds} s, or up to ${most} s on a busy machine.\n`,
   );
   if (folder !== undefined) err(`Temporary stores: ${folder}\n`);
   err('Ctrl-C stops with a partial report.\n');
 }
 
-function present(outcome: Outcome, file: string, given: Given, { out, err, bold, width }: Context): void {
-  if (given.has('json')) out(`${JSON.stringify(outcome)}\n`);
+function present(result: BenchResult, file: string, given: Arguments, { out, err, bold, width }: Context): void {
+  if (given.has('json')) out(`${JSON.stringify(result)}\n`);
   else {
-    out(tablesText(outcome.measurements, outcome.base, { bold, width }));
-    for (const { title, text } of findingsOf(outcome)) out(`\n${title}\n${paragraph(text)}`);
+    out(tablesText(result.measurements, result.base, { bold, width }));
+    for (const { title, text } of listFindings(result)) out(`\n${title}\n${paragraph(text)}`);
   }
   try {
-    writeFileSync(file, reportHtml(outcome));
+    writeFileSync(file, reportHtml(result));
     err(`Report: ${file}\n`);
   } catch (error) {
     throw new Failure('failed', `Cannot write the report to ${file}: ${(error as Error).message}`);

@@ -50,7 +50,7 @@ export interface Measurement {
 }
 
 /** A number of things: `1 run`, `2 runs`. */
-export function countOf(count: number, thing: string): string {
+export function formatCount(count: number, thing: string): string {
   return `${count} ${thing}${count === 1 ? '' : 's'}`;
 }
 
@@ -60,13 +60,13 @@ export function ownCores({ threads, generatorCores }: Measurement): number {
 }
 
 /** CPU time of one role per packet, µs. */
-export function microsOf({ threads, packetsPerSecond }: Measurement, role: ThreadRole): number {
+export function computeMicros({ threads, packetsPerSecond }: Measurement, role: ThreadRole): number {
   const cores = threads.filter((each) => each.role === role).reduce((sum, each) => sum + each.cores, 0);
   return packetsPerSecond === 0 ? 0 : (cores / packetsPerSecond) * 1e6;
 }
 
 /** The settings in words: `threads 2, commit-delay 5`. @param base settings that are not repeated */
-export function nameOf(combination: Combination, base?: Combination): string {
+export function formatCombination(combination: Combination, base?: Combination): string {
   const entries = Object.entries(combination) as [keyof Combination, number][];
   const named = entries.filter(([name, value]) => base?.[name] !== value);
   if (named.length === 0) return entries.length === 0 ? 'running server' : 'base';
@@ -74,5 +74,5 @@ export function nameOf(combination: Combination, base?: Combination): string {
 }
 
 export function isSame(one: Combination, other: Combination): boolean {
-  return nameOf(one) === nameOf(other);
+  return formatCombination(one) === formatCombination(other);
 }

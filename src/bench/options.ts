@@ -1,4 +1,4 @@
-import type { Given } from '../cli/command.ts';
+import type { Arguments } from '../cli/command.ts';
 import { UsageError } from '../cli/flags.ts';
 import { settings } from '../contract/config-schema.ts';
 import { usableCores } from '../runtime/cores.ts';
@@ -22,27 +22,27 @@ const others: Readonly<Record<Exclude<Dimension, 'threads'>, readonly number[]>>
 const usualConnections = [16, 64, 256];
 
 /** Reads the flags of a sweep. @param own whether the command starts the server itself @throws {UsageError} */
-export function sweepOptions(given: Given, own: boolean): SweepOptions {
+export function sweepOptions(given: Arguments, own: boolean): SweepOptions {
   const small = given.has('small');
-  const connections = listOf(given, 'connections', [1, mostConnections]) ?? (small ? [16] : usualConnections);
+  const connections = readIntegers(given, 'connections', [1, mostConnections]) ?? (small ? [16] : usualConnections);
   const options = {
-    transports: transportsOf(given, own),
-    values: own ? valuesOf(given, small) : {},
+    transports: listTransports(given, own),
+    values: own ? readValues(given, small) : {},
     connections: connections.toSorted((a, b) => a - b),
     repeats: small ? 1 : 2,
     least: small ? smallStage : 1,
   };
   const least = leastTime({ ...options, time: 0 });
-  const time = wholeOf(given, 'time', [1, mostSeconds]) ?? (small ? least : Math.max(least, usualSeconds));
+  const time = readInteger(given, 'time', [1, mostSeconds]) ?? (small ? least : Math.max(least, usualSeconds));
   if (time < least) throw new UsageError(`Cannot use --time ${time}: these stages take at least ${least} s`);
   return { ...options, time };
 }
 
-function transportsOf(given: Given, own: boolean): readonly Transport[] {
+function listTransports(given: Arguments, own: boolean): readonly Transport[] {
   return own || given.has('grpc') ? ['http', 'grpc'] : ['http'];
 }
 
-function valuesOf(given: Given, small: boolean): SweepOptions['values'] {
+function readValues(given: Arguments, small: boolean): SweepOptions['values'] {
   const { threads, workers, batchPackets, commitDelay } = loadConfig({ argv: [], env: {}, readFile: () => '' });
   const usuals = { threads, workers, 'batch-packets': batchPackets, 'commit-delay': commitDelay };
   return Object.fromEntries(
@@ -50,7 +50,7 @@ function valuesOf(given: Given, small: boolean): SweepOptions['values'] {
       const usual = usuals[name];
       const more = name === 'threads' ? threadCounts() : others[name];
       const values = [usual, ...more.filter((value) => value !== usual)];
-      return [name, listOf(given, name, boundsOf(name)) ?? (small ? [usual] : values)];
+      return [name, readIntegers(given, name, findBounds(name)) ?? (small ? [usual] : values)];
     }),
   );
 }
@@ -62,13 +62,13 @@ function threadCounts(): readonly number[] {
   return counts;
 }
 
-function boundsOf(name: Dimension): readonly [number, number] {
-  const { minimum = 0, maximum = mostBatchPackets } = settings.find(({ flag }) => flag === name)!.schema;
+function findBounds(name: Dimension): readonly [number, number] {
+  const { minimum = 0, maximum = mostBatchPackets } = settings.find(({ option }) => option === name)!.schema;
   return [minimum, Math.min(maximum, mostBatchPackets)];
 }
 
 /** A list of whole numbers, each once. @throws {UsageError} */
-function listOf(given: Given, name: string, bounds: readonly [number, number]): number[] | undefined {
+function readIntegers(given: Arguments, name: string, bounds: readonly [number, number]): number[] | undefined {
   const text = given.value(name);
   if (text === undefined) return undefined;
   const values = [...new Set(text.split(',').map((each) => readWhole(each, name, bounds)))];
@@ -77,7 +77,7 @@ function listOf(given: Given, name: string, bounds: readonly [number, number]): 
 }
 
 /** @throws {UsageError} */
-function wholeOf(given: Given, name: string, bounds: readonly [number, number]): number | undefined {
+function readInteger(given: Arguments, name: string, bounds: readonly [number, number]): number | undefined {
   const text = given.value(name);
   return text === undefined ? undefined : readWhole(text, name, bounds);
 }

@@ -1,16 +1,16 @@
-import { countOf, isSame, type Measurement } from './measurement.ts';
+import { formatCount, isSame, type Measurement } from './measurement.ts';
 import {
   type Bottleneck,
-  bottleneckOf,
-  ceilingsOf,
+  findBottleneck,
+  findCeilings,
+  findSaving,
+  findSustainedRate,
   isSound,
   type Recommendation,
   recommend,
   type Saving,
   type Spread,
-  type Sustained,
-  savingOf,
-  sustainedOf,
+  type SustainedRate,
 } from './recommendation.ts';
 import type { Combination } from './sweep.ts';
 import type { Swept } from './sweep-runner.ts';
@@ -28,7 +28,7 @@ export interface Machine {
 }
 
 /** The result of a bench, which the terminal, the report and `--json` show. */
-export interface Outcome {
+export interface BenchResult {
   readonly machine: Machine;
   readonly base: Combination;
   readonly measurements: readonly Measurement[];
@@ -36,7 +36,7 @@ export interface Outcome {
   readonly bottleneck: Bottleneck | undefined;
   readonly recommendation: Recommendation | undefined;
   readonly saving: Saving | undefined;
-  readonly sustained: Sustained | undefined;
+  readonly sustained: SustainedRate | undefined;
   /** Whether every acknowledged packet was in the usage report, and no other. */
   readonly exact: boolean;
   /** Remarks on the measurement. */
@@ -50,29 +50,29 @@ export function conclude(
   machine: Machine,
   notes: readonly string[],
   own: boolean,
-): Outcome {
+): BenchResult {
   const known = measurements.length > 0;
   const recommendation = own && known ? recommend(measurements, base, candidate ?? base) : undefined;
   const best = { ...base, ...recommendation?.settings };
-  const ceilings = ceilingsOf(measurements).filter(({ combination }) => isSame(combination, best));
+  const ceilings = findCeilings(measurements).filter(({ combination }) => isSame(combination, best));
   const ceiling = ceilings.findLast(isSound) ?? ceilings.at(-1);
   return {
     machine,
     base,
     measurements,
-    bottleneck: own && ceiling !== undefined ? bottleneckOf(ceiling, machine.cores) : undefined,
+    bottleneck: own && ceiling !== undefined ? findBottleneck(ceiling, machine.cores) : undefined,
     recommendation,
-    saving: own && known ? savingOf(measurements, base) : undefined,
-    sustained: known ? sustainedOf(measurements, best) : undefined,
+    saving: own && known ? findSaving(measurements, base) : undefined,
+    sustained: known ? findSustainedRate(measurements, best) : undefined,
     exact: measurements.every(({ difference }) => difference === undefined),
-    notes: [...notes, ...noiseOf(recommendation), ...warningsOf(measurements)],
+    notes: [...notes, ...describeNoise(recommendation), ...listWarnings(measurements)],
   };
 }
 
 /** Largest spread of the base without a note. */
 const mostSpread = 0.15;
 
-function noiseOf(recommendation: Recommendation | undefined): readonly string[] {
+function describeNoise(recommendation: Recommendation | undefined): readonly string[] {
   const { lowest = 0, highest = 0 } = recommendation?.base ?? {};
   const spread = lowest === 0 ? 0 : highest / lowest - 1;
   if (spread <= mostSpread) return [];
@@ -82,7 +82,7 @@ function noiseOf(recommendation: Recommendation | undefined): readonly string[] 
   ];
 }
 
-function warningsOf(measurements: readonly Measurement[]): readonly string[] {
+function listWarnings(measurements: readonly Measurement[]): readonly string[] {
   const kinds = new Set(measurements.flatMap(({ errorKinds }) => Object.keys(errorKinds)));
   const wrong = measurements.find(({ difference }) => difference !== undefined);
   const disturbed = measurements.filter(({ isDisturbed }) => isDisturbed).length;
@@ -97,7 +97,7 @@ function warningsOf(measurements: readonly Measurement[]): readonly string[] {
     ...(late === 0
       ? []
       : [
-          `In ${late} of ${countOf(open.length, 'stage')} at a fixed rate, the generator's own delays exceed half of the 99th percentile.`,
+          `In ${late} of ${formatCount(open.length, 'stage')} at a fixed rate, the generator's own delays exceed half of the 99th percentile.`,
         ]),
   ];
 }
@@ -109,18 +109,19 @@ interface Finding {
 }
 
 /** The conclusions of an outcome in words, the most important first. */
-export function findingsOf(outcome: Outcome): readonly Finding[] {
-  const { recommendation, bottleneck, sustained, saving, exact, notes, measurements } = outcome;
+export function listFindings(result: BenchResult): readonly Finding[] {
+  const { recommendation, bottleneck, sustained, saving, exact, notes, measurements } = result;
   const findings: Finding[] = [];
   if (recommendation !== undefined) {
     const { settings, reason, base, chosen } = recommendation;
-    const flags = flagsOf(settings);
-    const candidateName = flags === '' ? 'Best of the sweep' : 'Recommended';
+    const options = formatOptions(settings);
+    const candidateName = options === '' ? 'Best of the sweep' : 'Recommended';
     const spreads = [`Base: ${spreadText(base)}.`, ...(chosen ? [`${candidateName}: ${spreadText(chosen)}.`] : [])];
-    const title = flags === '' ? 'Keep the base settings' : `Use ${flags}`;
+    const title = options === '' ? 'Keep the base settings' : `Use ${options}`;
     findings.push({ title, text: [reason, ...spreads].join(' ') });
   }
-  if (saving !== undefined) findings.push({ title: `Fewer writes: ${flagsOf(saving.settings)}`, text: saving.reason });
+  if (saving !== undefined)
+    findings.push({ title: `Fewer writes: ${formatOptions(saving.settings)}`, text: saving.reason });
   if (bottleneck !== undefined)
     findings.push({ title: `Bottleneck: ${bottleneck.limit}`, text: `${bottleneck.reason} ${bottleneck.remedy}` });
   if (sustained !== undefined) {
@@ -137,7 +138,7 @@ export function findingsOf(outcome: Outcome): readonly Finding[] {
 }
 
 /** The settings as flags of `serve`. */
-function flagsOf(settings: Combination): string {
+function formatOptions(settings: Combination): string {
   return Object.entries(settings)
     .map(([name, value]) => `--${name} ${value}`)
     .join(' ');

@@ -1,4 +1,4 @@
-import { isSame, type Measurement, nameOf, ownCores, type ThreadRole } from './measurement.ts';
+import { formatCombination, isSame, type Measurement, ownCores, type ThreadRole } from './measurement.ts';
 import { type Combination, type Dimension, dimensions } from './sweep.ts';
 
 /** Gains below this are not considered, however small the spread of a few repetitions is. */
@@ -33,7 +33,7 @@ export interface Saving {
 }
 
 /** The rate that the machine sustains. */
-export interface Sustained {
+export interface SustainedRate {
   readonly packetsPerSecond: number;
   /** Of the ceiling. */
   readonly share: number;
@@ -44,7 +44,7 @@ export interface Sustained {
 }
 
 /** Ceilings: the stages of closed loops with the most connections over the first transport. */
-export function ceilingsOf(all: readonly Measurement[]): readonly Measurement[] {
+export function findCeilings(all: readonly Measurement[]): readonly Measurement[] {
   const transport = all[0]?.transport;
   const closed = all.filter((each) => each.share === undefined && each.transport === transport);
   const most = Math.max(...closed.map(({ connections }) => connections));
@@ -52,8 +52,8 @@ export function ceilingsOf(all: readonly Measurement[]): readonly Measurement[] 
 }
 
 /** The sound ceilings of one combination. */
-export function spreadOf(all: readonly Measurement[], combination: Combination): Spread {
-  const rates = ceilingsOf(all)
+export function computeSpread(all: readonly Measurement[], combination: Combination): Spread {
+  const rates = findCeilings(all)
     .filter((each) => isSound(each) && isSame(each.combination, combination))
     .map(({ packetsPerSecond }) => packetsPerSecond)
     .toSorted((a, b) => a - b);
@@ -62,10 +62,10 @@ export function spreadOf(all: readonly Measurement[], combination: Combination):
 }
 
 /** The best value of each dimension, for the runs that measure them together. Small gains are left to the base. */
-export function candidateOf(all: readonly Measurement[], base: Combination): Combination {
-  const usual = spreadOf(all, base).median;
+export function chooseCandidate(all: readonly Measurement[], base: Combination): Combination {
+  const usual = computeSpread(all, base).median;
   if (usual === 0) return base;
-  const ceilings = ceilingsOf(all).filter(isSound);
+  const ceilings = findCeilings(all).filter(isSound);
   const best = dimensions.flatMap((name): readonly (readonly [Dimension, number])[] => {
     const own = ceilings.filter(({ combination }) => differsOnlyIn(name, combination, base));
     const top = own.toSorted((a, b) => b.packetsPerSecond - a.packetsPerSecond)[0];
@@ -86,14 +86,14 @@ export function isSound({ errors, difference, isDisturbed }: Measurement): boole
 
 /** Recommends the candidate only if its slowest repetition is faster than the fastest of the base. */
 export function recommend(all: readonly Measurement[], base: Combination, candidate: Combination): Recommendation {
-  const usual = spreadOf(all, base);
+  const usual = computeSpread(all, base);
   if (usual.count === 0)
     return { settings: {}, reason: 'Each stage of the base failed, or was disturbed by other processes.', base: usual };
   if (isSame(base, candidate))
     return { settings: {}, reason: 'No setting of the sweep was faster than the base.', base: usual };
-  const chosen = spreadOf(all, candidate);
+  const chosen = computeSpread(all, candidate);
   const gain = chosen.median / usual.median - 1;
-  const name = nameOf(candidate, base);
+  const name = formatCombination(candidate, base);
   if (chosen.count < 2 || usual.count < 2)
     return { settings: {}, reason: `The gain of ${name} was not measured again without a disturbance.`, base: usual };
   if (chosen.lowest <= usual.highest || gain < leastGain)
@@ -106,7 +106,7 @@ export function recommend(all: readonly Measurement[], base: Combination, candid
 }
 
 /** The commit delay that saves most writes at each offered share of the ceiling, if it saves enough. */
-export function savingOf(all: readonly Measurement[], base: Combination): Saving | undefined {
+export function findSaving(all: readonly Measurement[], base: Combination): Saving | undefined {
   const open = all.filter((each) => isSound(each) && each.share !== undefined && each.transport === all[0]?.transport);
   const usual = open.filter(({ combination }) => isSame(combination, base));
   const delayed = open.filter(({ combination }) => differsOnlyIn('commit-delay', combination, base));
@@ -135,7 +135,7 @@ function savedBy(own: Measurement | undefined, usual: Measurement): number {
 }
 
 /** The highest offered rate of a combination that was answered in full and in time. */
-export function sustainedOf(all: readonly Measurement[], combination: Combination): Sustained | undefined {
+export function findSustainedRate(all: readonly Measurement[], combination: Combination): SustainedRate | undefined {
   const best = all
     .filter((each) => each.transport === all[0]?.transport && isSame(each.combination, combination))
     .filter((each) => each.offered !== undefined && isSound(each))
@@ -179,12 +179,12 @@ const remedies: Readonly<Record<Limit, string>> = {
 };
 
 /** Names the bottleneck of a closed loop. @param cores cores of the machine */
-export function bottleneckOf(measurement: Measurement, cores: number): Bottleneck {
-  const [limit, reason] = limitOf(measurement, cores);
+export function findBottleneck(measurement: Measurement, cores: number): Bottleneck {
+  const [limit, reason] = findLimit(measurement, cores);
   return { limit, reason, remedy: remedies[limit] };
 }
 
-function limitOf(measurement: Measurement, cores: number): readonly [Limit, string] {
+function findLimit(measurement: Measurement, cores: number): readonly [Limit, string] {
   const { threads, generatorBusiest, commitShare = 0, foreignCores = 0 } = measurement;
   const known = threads.filter(({ role }) => role !== 'other');
   const busiest = known.toSorted((a, b) => b.cores - a.cores)[0];

@@ -1,7 +1,7 @@
 import { type Html, html } from '../auth/browser/pages/html.ts';
-import { countOf, type Measurement, microsOf, nameOf, threadRoles } from './measurement.ts';
-import { findingsOf, type Outcome } from './outcome.ts';
-import { loadOf, stageColumns, whole } from './table.ts';
+import { computeMicros, formatCombination, formatCount, type Measurement, threadRoles } from './measurement.ts';
+import { type BenchResult, listFindings } from './outcome.ts';
+import { describeLoad, stageColumns, whole } from './table.ts';
 
 /** The colours are those of the console, and distinguishable without red and green. */
 const style = `
@@ -32,8 +32,8 @@ th.text, td.text { text-align: left; }
 `;
 
 /** The report as one HTML page that loads nothing. */
-export function reportHtml(outcome: Outcome): string {
-  const { machine } = outcome;
+export function reportHtml(result: BenchResult): string {
+  const { machine } = result;
   const memory = `${Math.round(machine.memory / 2 ** 30)} GiB`;
   const about = `${machine.cores} cores (${machine.processor}), ${memory} of memory, flagmeter ${machine.version}`;
   const page = html`<!doctype html>
@@ -43,20 +43,20 @@ export function reportHtml(outcome: Outcome): string {
 <style>`;
   const rest = html`</style></head><body>
 <header><h1>flagmeter bench</h1><p>${new Date(machine.at).toISOString()}: ${about}</p>
-<p>${Object.keys(outcome.base).length === 0 ? 'A running server' : `Base: ${nameOf(outcome.base)}`}</p></header>
-<main><dl>${findingsOf(outcome).map(({ title, text }) => html`<div><dt>${title}</dt><dd>${text}</dd></div>`)}</dl>
-${chartsOf(outcome).map(chart)}
+<p>${Object.keys(result.base).length === 0 ? 'A running server' : `Base: ${formatCombination(result.base)}`}</p></header>
+<main><dl>${listFindings(result).map(({ title, text }) => html`<div><dt>${title}</dt><dd>${text}</dd></div>`)}</dl>
+${createCharts(result).map(chart)}
 <figure><figcaption><h2>Stages</h2><p>Generator p99: the generator's own share of the latencies. CPU of threads in µs per packet. Disk figures are those of the whole device. Others: cores used by other processes.</p></figcaption>
-${stageTable(outcome)}</figure></main></body></html>
+${stageTable(result)}</figure></main></body></html>
 `;
   return page.text + style + rest.text;
 }
 
-function chartsOf({ measurements, base }: Outcome): readonly Chart[] {
+function createCharts({ measurements, base }: BenchResult): readonly Chart[] {
   const closed = measurements.filter(({ share }) => share === undefined);
   const open = measurements.filter(({ share }) => share !== undefined);
   const label = (each: Measurement) =>
-    `${nameOf(each.combination, base)}, ${countOf(each.connections, 'connection')} (${each.transport}${each.isDisturbed ? ', disturbed' : ''})`;
+    `${formatCombination(each.combination, base)}, ${formatCount(each.connections, 'connection')} (${each.transport}${each.isDisturbed ? ', disturbed' : ''})`;
   const charts: Chart[] = [
     {
       title: 'Ceiling',
@@ -65,7 +65,7 @@ function chartsOf({ measurements, base }: Outcome): readonly Chart[] {
       rows: closed.map((each) => ({
         label: label(each),
         value: `${whole(each.packetsPerSecond)}/s`,
-        parts: [{ name: 'packets/s', value: each.packetsPerSecond }],
+        segments: [{ name: 'packets/s', value: each.packetsPerSecond }],
       })),
     },
     {
@@ -74,9 +74,9 @@ function chartsOf({ measurements, base }: Outcome): readonly Chart[] {
         'In ms on a logarithmic scale, from the time at which a packet was due (open loop). The last mark is the part of the generator.',
       kind: 'marks',
       rows: open.map((each) => ({
-        label: `${nameOf(each.combination, base)}, ${loadOf(each)}`,
+        label: `${formatCombination(each.combination, base)}, ${describeLoad(each)}`,
         value: [each.p50, each.p99, each.p999, each.generatorP99].map((ms) => ms.toFixed(1)).join(' · '),
-        parts: [
+        segments: [
           { name: 'p50', value: each.p50 },
           { name: 'p99', value: each.p99 },
           { name: 'p99.9', value: each.p999 },
@@ -91,16 +91,16 @@ function chartsOf({ measurements, base }: Outcome): readonly Chart[] {
       rows: closed
         .filter(({ threads }) => threads.length > 0)
         .map((each) => {
-          const parts = threadRoles.map((name) => ({ name, value: microsOf(each, name) }));
-          const total = parts.reduce((sum, { value }) => sum + value, 0);
-          return { label: label(each), value: `${total.toFixed(1)} µs`, parts };
+          const segments = threadRoles.map((name) => ({ name, value: computeMicros(each, name) }));
+          const total = segments.reduce((sum, { value }) => sum + value, 0);
+          return { label: label(each), value: `${total.toFixed(1)} µs`, segments };
         }),
     },
   ];
   return charts.filter(({ rows }) => rows.length > 0);
 }
 
-function stageTable({ measurements, base }: Outcome): Html {
+function stageTable({ measurements, base }: BenchResult): Html {
   const cell = (isText: true | undefined) => (isText ? 'text' : 'number');
   const head = stageColumns.map(
     ({ title, unit, isText }) =>
@@ -115,7 +115,7 @@ function stageTable({ measurements, base }: Outcome): Html {
 }
 
 /** A part of a bar, in the units of its chart. */
-export interface Part {
+export interface Segment {
   readonly name: string;
   readonly value: number;
 }
@@ -124,7 +124,7 @@ export interface Part {
 export interface Row {
   readonly label: string;
   readonly value: string;
-  readonly parts: readonly Part[];
+  readonly segments: readonly Segment[];
 }
 
 export interface Chart {
@@ -140,7 +140,7 @@ const height = 24;
 
 /** A chart of rows: labels and values are text, so that they stay readable on a phone; the bars stretch. */
 export function chart({ title, caption, kind, rows }: Chart): Html {
-  const names = [...new Set(rows.flatMap(({ parts }) => parts.map(({ name }) => name)))];
+  const names = [...new Set(rows.flatMap(({ segments }) => segments.map(({ name }) => name)))];
   const place = kind === 'bars' ? stackedPlaces(rows) : markPlaces(rows);
   const legend = names.length < 2 ? [] : names.map((name, index) => html`<li class="tone-${index + 1}">${name}</li>`);
   const drawn = rows.map(
@@ -148,8 +148,8 @@ export function chart({ title, caption, kind, rows }: Chart): Html {
 <svg viewBox="0 0 ${width} ${height}" preserveAspectRatio="none" role="img" aria-label="${describe(row)}">${place(
       row,
     ).map(
-      ({ part, x, length }) =>
-        html`<rect class="tone-${names.indexOf(part.name) + 1}" x="${x}" y="2" width="${length}" height="${height - 4}"><title>${part.name}</title></rect>`,
+      ({ segment, x, length }) =>
+        html`<rect class="tone-${names.indexOf(segment.name) + 1}" x="${x}" y="2" width="${length}" height="${height - 4}"><title>${segment.name}</title></rect>`,
     )}</svg>
 <span class="value">${row.value}</span></div>
 `,
@@ -160,37 +160,37 @@ ${drawn}</figure>
 `;
 }
 
-interface Placed {
-  readonly part: Part;
+interface PlacedSegment {
+  readonly segment: Segment;
   readonly x: number;
   readonly length: number;
 }
 
-type Placing = (row: Row) => readonly Placed[];
+type SegmentLayout = (row: Row) => readonly PlacedSegment[];
 
-function stackedPlaces(rows: readonly Row[]): Placing {
-  const most = Math.max(...rows.map(({ parts }) => parts.reduce((sum, { value }) => sum + value, 0)), 1e-9);
+function stackedPlaces(rows: readonly Row[]): SegmentLayout {
+  const most = Math.max(...rows.map(({ segments }) => segments.reduce((sum, { value }) => sum + value, 0)), 1e-9);
   const scale = (value: number) => rounded((value / most) * width);
-  return ({ parts }) => {
+  return ({ segments }) => {
     let from = 0;
-    return parts.map((part) => {
+    return segments.map((segment) => {
       const x = scale(from);
-      from += part.value;
-      return { part, x, length: rounded(scale(from) - x) };
+      from += segment.value;
+      return { segment, x, length: rounded(scale(from) - x) };
     });
   };
 }
 
 const markWidth = 10;
 
-function markPlaces(rows: readonly Row[]): Placing {
-  const values = rows.flatMap(({ parts }) => parts.map(({ value }) => value)).filter((value) => value > 0);
+function markPlaces(rows: readonly Row[]): SegmentLayout {
+  const values = rows.flatMap(({ segments }) => segments.map(({ value }) => value)).filter((value) => value > 0);
   const low = Math.log(Math.min(...values, 1));
   const high = Math.log(Math.max(...values, 10));
-  return ({ parts }) =>
-    parts.map((part) => {
-      const at = part.value > 0 ? (Math.log(part.value) - low) / (high - low) : 0;
-      return { part, x: rounded(at * (width - markWidth)), length: markWidth };
+  return ({ segments }) =>
+    segments.map((segment) => {
+      const at = segment.value > 0 ? (Math.log(segment.value) - low) / (high - low) : 0;
+      return { segment, x: rounded(at * (width - markWidth)), length: markWidth };
     });
 }
 
@@ -198,7 +198,7 @@ function rounded(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-function describe({ label, value, parts }: Row): string {
-  const all = parts.map((part) => `${part.name} ${part.value.toFixed(1)}`).join(', ');
+function describe({ label, value, segments }: Row): string {
+  const all = segments.map((segment) => `${segment.name} ${segment.value.toFixed(1)}`).join(', ');
   return `${label}: ${value} (${all})`;
 }

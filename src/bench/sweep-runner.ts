@@ -7,10 +7,10 @@ import type { Clock } from '../runtime/clock.ts';
 import type { LoadReport } from './load/plan.ts';
 import { runLoad } from './load/run-load.ts';
 import { busyCores, readProcessorTime, readServer, type ServerReading, usageBetween } from './load/server-usage.ts';
-import { countOf, isSame, type Measurement, nameOf, ownCores, type ThreadRole } from './measurement.ts';
-import { candidateOf } from './recommendation.ts';
+import { formatCombination, formatCount, isSame, type Measurement, ownCores, type ThreadRole } from './measurement.ts';
+import { chooseCandidate } from './recommendation.ts';
 import type { Combination, Run, Stage, SweepPlan, Transport } from './sweep.ts';
-import { loadOf, whole } from './table.ts';
+import { describeLoad, whole } from './table.ts';
 import { startOwnServer, type Target } from './target.ts';
 import { createWorkload, type Workload } from './workload.ts';
 
@@ -52,7 +52,7 @@ export async function sweep(plan: SweepPlan, deps: SweepDeps): Promise<Swept> {
   const until = deps.clock.monotonic() + plan.expectedSeconds * lateFactor * 1000;
   try {
     for (const [number, run] of plan.runs.entries()) {
-      if (run.combination === undefined) candidate ??= candidateOf(measurements, plan.base);
+      if (run.combination === undefined) candidate ??= chooseCandidate(measurements, plan.base);
       const combination = run.combination ?? candidate!;
       // The base has repeated runs of its own.
       if (run.combination === undefined && isSame(combination, plan.base)) continue;
@@ -60,16 +60,16 @@ export async function sweep(plan: SweepPlan, deps: SweepDeps): Promise<Swept> {
     }
     return { measurements, candidate };
   } catch (error) {
-    return { measurements, candidate, failure: failureOf(error, deps.over) };
+    return { measurements, candidate, failure: createFailure(error, deps.over) };
   }
 }
 
-function failureOf(error: unknown, over: AbortSignal): Failure {
+function createFailure(error: unknown, over: AbortSignal): Failure {
   if (over.aborted) return new Failure('interrupted', 'Interrupted: the report has the stages until then');
   return error instanceof Failure ? error : new Failure('failed', (error as Error).message);
 }
 
-interface Running {
+interface PlannedRun {
   readonly run: Run;
   readonly combination: Combination;
   readonly number: number;
@@ -78,7 +78,7 @@ interface Running {
   readonly until: number;
 }
 
-async function runOnce(running: Running, measurements: Measurement[], deps: SweepDeps): Promise<void> {
+async function runOnce(running: PlannedRun, measurements: Measurement[], deps: SweepDeps): Promise<void> {
   const { run, combination, number } = running;
   const { context, folder, over } = deps;
   over.throwIfAborted();
@@ -96,7 +96,7 @@ async function runOnce(running: Running, measurements: Measurement[], deps: Swee
   }
 }
 
-interface Staging extends Running {
+interface StageContext extends PlannedRun {
   readonly target: Target;
   /** Those of earlier stages. */
   readonly workloads: Map<Transport, Workload>;
@@ -104,7 +104,7 @@ interface Staging extends Running {
 
 async function runStage(
   stage: Stage,
-  { combination, plan, until, target, workloads }: Staging,
+  { combination, plan, until, target, workloads }: StageContext,
   measurements: readonly Measurement[],
   deps: SweepDeps,
 ): Promise<Measurement> {
@@ -124,7 +124,7 @@ async function runStage(
   const measured = await unlessOver(measure(target, workload, combination, stage, rate, deps), over);
   const foreignCores = Math.max(0, busyCores(before, readProcessorTime()) - ownCores(measured));
   const total = plan.runs.flatMap((run) => run.stages).length;
-  const name = `${nameOf(combination, plan.base)}, ${loadOf(measured)}, ${countOf(measured.connections, 'connection')}`;
+  const name = `${formatCombination(combination, plan.base)}, ${describeLoad(measured)}, ${formatCount(measured.connections, 'connection')}`;
   context.err(`${measurements.length + 1}/${total} ${name}: ${whole(measured.packetsPerSecond)} packets/s\n`);
   return running ? measured : { ...measured, foreignCores, isDisturbed: isDisturbing(foreignCores) };
 }
@@ -171,13 +171,13 @@ async function measure(
     connections,
     ...(share !== undefined && { share }),
     ...(rate !== undefined && { offered: rate }),
-    ...figuresOf(report),
+    ...selectFigures(report),
     ...between(before, after, report),
     ...(difference !== undefined && { difference }),
   };
 }
 
-function figuresOf({ rps, p50, p99, p999, cpuSeconds, cpuShare, requests, own, others, errors }: LoadReport) {
+function selectFigures({ rps, p50, p99, p999, cpuSeconds, cpuShare, requests, own, others, errors }: LoadReport) {
   return {
     packetsPerSecond: rps,
     p50,

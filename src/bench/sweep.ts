@@ -59,7 +59,7 @@ const openShares = [0.5, 0.8] as const;
 
 /** The shortest total time of a sweep, seconds. */
 export function leastTime(options: SweepOptions): number {
-  return Math.ceil(durationOf(runsOf(options, options.least)));
+  return Math.ceil(sumDurations(listRuns(options, options.least)));
 }
 
 /**
@@ -67,14 +67,14 @@ export function leastTime(options: SweepOptions): number {
  * and the recommended settings again. The stages share the time equally.
  */
 export function planSweep(options: SweepOptions): SweepPlan {
-  const stages = runsOf(options, 0).flatMap((run) => run.stages).length;
-  const rest = options.time - durationOf(runsOf(options, 0));
+  const stages = listRuns(options, 0).flatMap((run) => run.stages).length;
+  const rest = options.time - sumDurations(listRuns(options, 0));
   const seconds = Math.min(longestStage, Math.max(options.least, Math.floor((rest / stages) * 2) / 2));
-  const runs = runsOf(options, seconds);
-  return { base: baseOf(options.values), runs, expectedSeconds: Math.ceil(durationOf(runs)) };
+  const runs = listRuns(options, seconds);
+  return { base: findBase(options.values), runs, expectedSeconds: Math.ceil(sumDurations(runs)) };
 }
 
-function baseOf(values: SweepOptions['values']): Combination {
+function findBase(values: SweepOptions['values']): Combination {
   return Object.fromEntries(Object.entries(values).map(([name, [first]]) => [name, first]));
 }
 
@@ -83,8 +83,8 @@ function channelsFor(connections: number): number {
   return Math.ceil(connections / grpcStreams);
 }
 
-function runsOf({ transports, values, connections, repeats, least }: SweepOptions, seconds: number): Run[] {
-  const base = baseOf(values);
+function listRuns({ transports, values, connections, repeats, least }: SweepOptions, seconds: number): Run[] {
+  const base = findBase(values);
   const common = { connections: connections.at(-1)!, seconds, warmupSeconds: least };
   const [first = 'http'] = transports;
   const whole = (transport: Transport): Stage[] => {
@@ -115,7 +115,7 @@ function runsOf({ transports, values, connections, repeats, least }: SweepOption
   ];
 }
 
-function durationOf(runs: readonly Run[]): number {
+function sumDurations(runs: readonly Run[]): number {
   const stages = runs.flatMap((run) => run.stages);
   return stages.reduce(
     (sum, { seconds, warmupSeconds: before }) => sum + seconds + before + checkSeconds,

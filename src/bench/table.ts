@@ -1,5 +1,5 @@
 import { capital, makeTable, type Screen } from '../cli/show.ts';
-import { type Measurement, microsOf, nameOf, threadRoles } from './measurement.ts';
+import { computeMicros, formatCombination, type Measurement, threadRoles } from './measurement.ts';
 import type { Combination } from './sweep.ts';
 
 interface StageColumn {
@@ -11,8 +11,8 @@ interface StageColumn {
 
 /** Settings and load of a stage, and its response times. */
 const speedColumns: readonly StageColumn[] = [
-  { title: 'Settings', text: ({ combination }, base) => nameOf(combination, base), isText: true },
-  { title: 'Load', text: (each) => loadOf({ ...each, isDisturbed: false }), isText: true },
+  { title: 'Settings', text: ({ combination }, base) => formatCombination(combination, base), isText: true },
+  { title: 'Load', text: (each) => describeLoad({ ...each, isDisturbed: false }), isText: true },
   { title: 'Connections', text: ({ connections }) => String(connections) },
   { title: 'Packets/s', text: ({ packetsPerSecond }) => whole(packetsPerSecond) },
   { title: 'p50', unit: 'ms', text: ({ p50 }) => tenths(p50) },
@@ -29,7 +29,7 @@ const costColumns: readonly StageColumn[] = [
   ...threadRoles.map((role) => ({
     title: capital(role),
     unit: 'µs' as const,
-    text: (each: Measurement) => (each.threads.length === 0 ? '-' : tenths(microsOf(each, role))),
+    text: (each: Measurement) => (each.threads.length === 0 ? '-' : tenths(computeMicros(each, role))),
   })),
   { title: 'Flushes/s', text: ({ flushesPerSecond }) => whole(flushesPerSecond) },
   { title: 'Bytes/packet', text: ({ bytesPerPacket }) => whole(bytesPerPacket) },
@@ -57,7 +57,7 @@ export function tablesText(all: readonly Measurement[], base: Combination, scree
   const number = { title: '#', right: true as const };
   const tables = [speedColumns, costColumns, soundnessColumns].map((columns) => {
     const headings = columns.map((column) => ({
-      title: headingOf(column),
+      title: formatHeading(column),
       ...(column.isText ? { cut: true as const } : { right: true as const }),
     }));
     const rows = all.map((each, at) => [String(at + 1), ...columns.map(({ text }) => text(each, base))]);
@@ -67,12 +67,12 @@ export function tablesText(all: readonly Measurement[], base: Combination, scree
 }
 
 /** Units have upper and lower case: µs in upper case would be Greek. */
-function headingOf({ title, unit }: StageColumn): string {
+function formatHeading({ title, unit }: StageColumn): string {
   return unit === undefined ? title.toUpperCase() : `${title.toUpperCase()} ${unit}`;
 }
 
 /** The load in words: `http, ceiling` or `http, 80 %, disturbed`. */
-export function loadOf({ transport, share, isDisturbed }: Measurement): string {
+export function describeLoad({ transport, share, isDisturbed }: Measurement): string {
   const load = share === undefined ? 'ceiling' : `${Math.round(share * 100)} %`;
   return `${transport}, ${load}${isDisturbed ? ', disturbed' : ''}`;
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { type Api, openApi } from '../cli/api.ts';
-import type { Given } from '../cli/command.ts';
+import type { Arguments } from '../cli/command.ts';
 import type { Context } from '../cli/context.ts';
 import { UsageError } from '../cli/flags.ts';
 import { readServerUrl } from '../cli/server-url.ts';
@@ -114,7 +114,7 @@ async function stopChild(child: ChildProcess): Promise<void> {
 }
 
 /** A server that runs already, and is not stopped. @throws {UsageError} for an address that is refused */
-export function runningServer(given: Given, context: Context): Target {
+export function runningServer(given: Arguments, context: Context): Target {
   const url = readServerUrl(given.value('url') ?? '', '--url');
   const { protocol, hostname, host, pathname } = new URL(url);
   if (protocol !== 'http:')
@@ -125,20 +125,20 @@ export function runningServer(given: Given, context: Context): Target {
     throw new UsageError('Cannot use --url with a path: the load generator sends to the root of the server');
   checkOwner(hostname, given);
   const grpc = given.value('grpc');
-  if (grpc !== undefined) checkOwner(hostOf(grpc), given);
+  if (grpc !== undefined) checkOwner(parseHost(grpc), given);
   const api = openApi(context, url, openAccess(context, url));
   return { http: host, grpc, api, stop: async () => {} };
 }
 
 /** The host of `--grpc`. @throws {UsageError} */
-function hostOf(address: string): string {
+function parseHost(address: string): string {
   const url = `http://${address}`;
   if (/^[^/?#@\s]+:\d+$/.test(address) && URL.canParse(url)) return new URL(url).hostname;
   throw new UsageError(`Cannot use --grpc ${address}: must be HOST:PORT, without TLS`);
 }
 
 /** A load test of a server of someone else is an attack. @throws {UsageError} */
-function checkOwner(hostname: string, given: Given): void {
+function checkOwner(hostname: string, given: Arguments): void {
   if (isLoopback(hostname) || given.has('i-own-this-host')) return;
   throw new UsageError(
     `Cannot drive ${hostname}: not a loopback address. The load may make a server unavailable. If it is yours, add --i-own-this-host`,

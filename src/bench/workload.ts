@@ -1,22 +1,22 @@
 import type { Api, Item } from '../cli/api.ts';
-import { itemsOf } from '../cli/report.ts';
-import { fieldsOf } from '../cli/send.ts';
-import { type BenchPacket, expectedCounts, ingestMix, packetsOf, requestText } from './load/packets.ts';
+import { readItems } from '../cli/report.ts';
+import { readFields } from '../cli/send.ts';
+import { type BenchPacket, createPackets, expectedCounts, ingestMix, requestText } from './load/packets.ts';
 import type { GrpcPlan, LoadPlan, LoadReport } from './load/plan.ts';
-import { reportOf } from './load/reports.ts';
+import { encodeReport } from './load/reports.ts';
 import { grpcStreams, type Transport } from './sweep.ts';
 
 /** Connections, rate and duration of a plan. */
-type Sending = Omit<
+type LoadSettings = Omit<
   GrpcPlan,
-  'protocol' | 'streams' | 'path' | 'message' | 'marks' | 'firstNumber' | 'answer' | 'host' | 'port'
+  'protocol' | 'streams' | 'path' | 'message' | 'positions' | 'firstNumber' | 'response' | 'host' | 'port'
 >;
 
 /** What a stage sends, and to which applications. */
 export interface Workload {
   readonly applications: Applications;
   /** The plan of the next stage. @param address `HOST:PORT` */
-  plan(address: string, sending: Sending): LoadPlan;
+  plan(address: string, sending: LoadSettings): LoadPlan;
 }
 
 /**
@@ -34,9 +34,9 @@ export async function createWorkload(api: Api, transport: Transport, count: numb
 async function packets(api: Api, name: string, count: number, now: number): Promise<Workload> {
   const of = [];
   for (let number = 1; number <= count; number += 1)
-    of.push(await createApplication(api, `${name} ${number}`, (key) => packetsOf(ingestMix, key)));
+    of.push(await createApplication(api, `${name} ${number}`, (key) => createPackets(ingestMix, key)));
   const applications = new Applications(api, of, now);
-  const bodies = of.flatMap(({ key }) => packetsOf(ingestMix, key));
+  const bodies = of.flatMap(({ key }) => createPackets(ingestMix, key));
   return {
     applications,
     plan: (address, sending) => ({
@@ -49,9 +49,9 @@ async function packets(api: Api, name: string, count: number, now: number): Prom
 
 /** The report of a server with 20 features, each time as another one. */
 async function reports(api: Api, name: string, now: number): Promise<Workload> {
-  const reportFor = (key: string) => reportOf(key, new Date(now));
+  const reportFor = (key: string) => encodeReport(key, new Date(now));
   const application = await createApplication(api, name, (key) => [reportFor(key)]);
-  const { message, marks, answer } = reportFor(application.key);
+  const { message, positions, response } = reportFor(application.key);
   const applications = new Applications(api, [application], now);
   return {
     applications,
@@ -62,9 +62,9 @@ async function reports(api: Api, name: string, now: number): Promise<Workload> {
       streams: grpcStreams,
       path: '/Usage.Usage/SendStats',
       message: message.toString('base64'),
-      marks,
+      positions,
       firstNumber: applications.sent,
-      answer: answer.toString('base64'),
+      response: response.toString('base64'),
     }),
   };
 }
@@ -119,7 +119,7 @@ class Applications {
       const report = await this.#api.read(['applications', id, 'usage'], query);
       const accepted = this.#accepted.slice(first, first + packets.length);
       first += packets.length;
-      const found = differenceOf(expectedCounts(packets, accepted), countsIn(report), this.#uncertain);
+      const found = findDifference(expectedCounts(packets, accepted), countsIn(report), this.#uncertain);
       if (found !== undefined) return found;
     }
     return undefined;
@@ -140,9 +140,9 @@ async function createApplication(
   name: string,
   packetsFor: (key: string) => Application['packets'],
 ): Promise<Application> {
-  const id = String(fieldsOf(await api.call('POST', ['applications'], { name }))['id']);
+  const id = String(readFields(await api.call('POST', ['applications'], { name }))['id']);
   const created = await api.call('POST', ['applications', id, 'keys'], { type: 'Frontend' });
-  const key = String(fieldsOf(created)['key']);
+  const key = String(readFields(created)['key']);
   return { id, key, packets: packetsFor(key) };
 }
 
@@ -152,7 +152,7 @@ type Counts = ReadonlyMap<string, readonly number[]>;
  * The first series whose counts are not those of the acknowledged packets.
  * @param uncertain number of packets without a response, which may have been counted
  */
-export function differenceOf(expected: Counts, counted: Counts, uncertain: number): string | undefined {
+export function findDifference(expected: Counts, counted: Counts, uncertain: number): string | undefined {
   for (const series of new Set([...expected.keys(), ...counted.keys()])) {
     const want = expected.get(series) ?? [0, 0, 0];
     const got = counted.get(series) ?? [0, 0, 0];
@@ -164,8 +164,8 @@ export function differenceOf(expected: Counts, counted: Counts, uncertain: numbe
 
 function countsIn(report: Item): Counts {
   return new Map(
-    itemsOf(report, 'features').flatMap((feature) =>
-      itemsOf(feature, 'variants').map((variant) => [
+    readItems(report, 'features').flatMap((feature) =>
+      readItems(feature, 'variants').map((variant) => [
         `${feature['feature']}/${variant['variant']}`,
         ['checks', 'used', 'viewed'].map((name) => Number(variant[name])),
       ]),

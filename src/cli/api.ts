@@ -1,10 +1,10 @@
 import type { RefusalCode } from '../contract/refusals.ts';
-import type { Given } from './command.ts';
+import type { Arguments } from './command.ts';
 import type { Context } from './context.ts';
-import { Failure, failureOf } from './failure.ts';
+import { Failure, findFailureKind } from './failure.ts';
 import { UsageError } from './flags.ts';
-import { type Answer, fieldsOf, notUnderstood, send, sendForRows, textOf } from './send.ts';
-import { type Access, openAccess, serverUrlOf, signInFirst } from './session.ts';
+import { type JsonResponse, notUnderstood, readFields, readText, send, sendForRows } from './send.ts';
+import { type Access, openAccess, resolveServerUrl, signInFirst } from './session.ts';
 
 /** Maximum number of retries after a 429, and maximum wait before each, s. */
 const maxWaits = 5;
@@ -34,42 +34,45 @@ export interface Api {
 }
 
 /** @throws {UsageError} */
-export function connect(context: Context, given: Given): Api {
-  const url = serverUrlOf(context, given.value('url'));
+export function connect(context: Context, given: Arguments): Api {
+  const url = resolveServerUrl(context, given.value('url'));
   return openApi(context, url, openAccess(context, url));
 }
 
 export function openApi(context: Context, url: string, access: Access): Api {
-  const answerTo = async (method: string, target: string, body?: object): Promise<Answer> => {
-    const answer = await ask(context, access, (headers) => sendJson(context, target, method, headers, body));
-    const { status, json } = answer;
-    if (status >= 400) throw refusal(url, target, status, json);
+  const fetchResponse = async (method: string, target: string, body?: object): Promise<JsonResponse> => {
+    const response = await ask(context, access, (headers) => sendJson(context, target, method, headers, body));
+    const { status, json } = response;
+    if (status >= 400) throw createRefusal(url, target, status, json);
     if (status !== 204 && json === undefined) throw notUnderstood(target, status);
-    return answer;
+    return response;
   };
-  const request = async (...sent: Parameters<typeof answerTo>): Promise<unknown> => {
-    const { status, json } = await answerTo(...sent);
+  const request = async (...sent: Parameters<typeof fetchResponse>): Promise<unknown> => {
+    const { status, json } = await fetchResponse(...sent);
     return status === 204 ? undefined : json;
   };
   return {
     url,
-    call: (method, path, body) => request(method, targetOf(url, path), body),
+    call: (method, path, body) => request(method, buildTarget(url, path), body),
     async remove(path, query) {
-      const { noted } = await answerTo('DELETE', `${targetOf(url, path)}?${new URLSearchParams(query)}`);
+      const { noted } = await fetchResponse('DELETE', `${buildTarget(url, path)}?${new URLSearchParams(query)}`);
       return noted ?? null;
     },
-    read: async (path, query) => fieldsOf(await request('GET', `${targetOf(url, path)}?${new URLSearchParams(query)}`)),
+    read: async (path, query) =>
+      readFields(await request('GET', `${buildTarget(url, path)}?${new URLSearchParams(query)}`)),
     async rows(path, query, format) {
-      const target = `${targetOf(url, path)}?${new URLSearchParams({ ...query, format })}`;
-      const answer = await ask(context, access, (headers) => sendForRows(context, target, { method: 'GET', headers }));
-      if (answer.rows === undefined) throw refusal(url, target, answer.status, answer.json);
-      return answer.rows;
+      const target = `${buildTarget(url, path)}?${new URLSearchParams({ ...query, format })}`;
+      const response = await ask(context, access, (headers) =>
+        sendForRows(context, target, { method: 'GET', headers }),
+      );
+      if (response.rows === undefined) throw createRefusal(url, target, response.status, response.json);
+      return response.rows;
     },
     async list(path, filters = {}, most = Number.POSITIVE_INFINITY) {
       const items: Item[] = [];
       const query = new URLSearchParams({ ...filters, limit: String(Math.min(most, pageLimit)) });
       for (;;) {
-        const page = fieldsOf(await request('GET', `${targetOf(url, path)}?${query}`));
+        const page = readFields(await request('GET', `${buildTarget(url, path)}?${query}`));
         if (!Array.isArray(page['items'])) throw notUnderstood(url, 200);
         items.push(...page['items']);
         if (items.length >= most || typeof page['nextCursor'] !== 'string') return items.slice(0, most);
@@ -80,7 +83,7 @@ export function openApi(context: Context, url: string, access: Access): Api {
 }
 
 /** Repeats a request once with a new token after a 401, and after each 429. */
-async function ask<Given extends Answer>(
+async function ask<Given extends JsonResponse>(
   context: Context,
   access: Access,
   sendWith: (headers: { readonly authorization: string }) => Promise<Given>,
@@ -88,22 +91,22 @@ async function ask<Given extends Answer>(
   let token = await access.token();
   let replaced = false;
   for (let waits = 0; ; ) {
-    const answer = await sendWith({ authorization: `Bearer ${token}`, ...traceOf(context.env) });
-    const wait = answer.status === 429 && waits < maxWaits ? waitOf(answer, waits) : undefined;
+    const response = await sendWith({ authorization: `Bearer ${token}`, ...readTrace(context.env) });
+    const wait = response.status === 429 && waits < maxWaits ? computeWait(response, waits) : undefined;
     // A new token would have the same sign-in.
-    if (answer.status === 401 && !replaced && textOf(answer.json, 'code') !== tooOld) {
+    if (response.status === 401 && !replaced && readText(response.json, 'code') !== tooOld) {
       token = await access.replace(token);
       replaced = true;
     } else if (wait !== undefined) {
       context.err(`Too many requests; retrying in ${wait} s\n`);
       await context.sleep(wait * 1000);
       waits += 1;
-    } else return answer;
+    } else return response;
   }
 }
 
 /** The trace of the command, such as a pipeline's. Tools pass it in these variables. */
-function traceOf({ TRACEPARENT, TRACESTATE }: Context['env']): Record<string, string> {
+function readTrace({ TRACEPARENT, TRACESTATE }: Context['env']): Record<string, string> {
   if (TRACEPARENT === undefined || !/^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/.test(TRACEPARENT)) return {};
   const state = /^[\x20-\x7e]{1,512}$/.test(TRACESTATE ?? '') ? { tracestate: TRACESTATE! } : {};
   return { traceparent: TRACEPARENT, ...state };
@@ -115,30 +118,30 @@ function sendJson(
   method: string,
   headers: Readonly<Record<string, string>>,
   body: object | undefined,
-): Promise<Answer> {
+): Promise<JsonResponse> {
   const accept = { ...headers, accept: 'application/json' };
   if (body === undefined) return send(context, target, { method, headers: accept });
   const withBody = { ...accept, 'content-type': 'application/json' };
   return send(context, target, { method, headers: withBody, body: JSON.stringify(body) });
 }
 
-function waitOf({ retryAfter }: Answer, waits: number): number | undefined {
+function computeWait({ retryAfter }: JsonResponse, waits: number): number | undefined {
   const asked = retryAfter ?? '';
   const wait = /^\d{1,9}$/.test(asked) ? Math.max(1, Number(asked)) : 2 ** waits;
   return wait <= longestWait ? wait : undefined;
 }
 
 /** @throws {UsageError} for a dot segment (RFC 3986 §5.2.4): it would address something else */
-function targetOf(url: string, path: readonly string[]): string {
+function buildTarget(url: string, path: readonly string[]): string {
   const wrong = path.find((segment) => ['', '.', '..'].includes(segment));
   if (wrong !== undefined) throw new UsageError(`Cannot use the name '${wrong}': not allowed in an address`);
   return [url, 'api', 'v2', ...path.map(encodeURIComponent)].join('/');
 }
 
-function refusal(url: string, target: string, status: number, json: unknown): Failure {
-  const code = textOf(json, 'code');
+function createRefusal(url: string, target: string, status: number, json: unknown): Failure {
+  const code = readText(json, 'code');
   if (code === undefined) return notUnderstood(target, status);
   if (code === tooOld) return signInFirst(url, 'Your sign-in is too old for this change');
-  const detail = textOf(json, 'detail') ?? textOf(json, 'title') ?? `status ${status}`;
-  return new Failure(failureOf(status), `${detail} (${code})`);
+  const detail = readText(json, 'detail') ?? readText(json, 'title') ?? `status ${status}`;
+  return new Failure(findFailureKind(status), `${detail} (${code})`);
 }

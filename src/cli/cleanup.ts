@@ -1,11 +1,11 @@
 import type { Cleanup } from '../contract/shapes/cleanup.ts';
-import { flag } from '../contract/shapes/option.ts';
+import { option } from '../contract/shapes/option.ts';
 import { ownersText } from '../contract/shapes/owned.ts';
 import { verdictWord } from '../contract/verdicts.ts';
 import { connect, type Item } from './api.ts';
 import { clientCommand } from './client-command.ts';
-import type { Given } from './command.ts';
-import { appFlag, jsonFlag, urlFlag } from './common-flags.ts';
+import type { Arguments } from './command.ts';
+import { appOption, jsonOption, urlOption } from './common-flags.ts';
 import type { Context } from './context.ts';
 import { findApplication } from './find.ts';
 import { printJson, printTable } from './print.ts';
@@ -14,9 +14,9 @@ import { printable } from './show.ts';
 export const cleanup = clientCommand({
   name: 'features cleanup',
   summary: 'List the features that can go, with evidence, owners and places in the code',
-  flags: [
-    flag('markdown', 'Print the text of a pull request that removes them', { excludes: ['json'] }),
-    ...[appFlag, urlFlag, jsonFlag],
+  options: [
+    option('markdown', 'Print the text of a pull request that removes them', { excludes: ['json'] }),
+    ...[appOption, urlOption, jsonOption],
   ],
   run: listCleanup,
 });
@@ -25,13 +25,13 @@ export const cleanup = clientCommand({
  * @throws {UsageError} for wrong arguments
  * @throws {Failure} if the server refuses, or cannot be reached
  */
-async function listCleanup(given: Given, context: Context): Promise<number> {
+async function listCleanup(given: Arguments, context: Context): Promise<number> {
   const api = connect(context, given);
   const { id } = await findApplication(api, given.value('app') ?? '');
-  const answer = await api.read(['applications', String(id), 'cleanup'], {});
-  const found = answer as unknown as Cleanup;
+  const response = await api.read(['applications', String(id), 'cleanup'], {});
+  const found = response as unknown as Cleanup;
   const { items, total, blockedTotal, pullRequest } = found;
-  if (given.has('json')) printJson(context, answer);
+  if (given.has('json')) printJson(context, response);
   else if (items.length === 0) context.err('No feature can go\n');
   else if (given.has('markdown'))
     context.out(pullRequest === null ? '' : `# ${pullRequest.title}\n\n${pullRequest.body}`);

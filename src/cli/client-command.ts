@@ -1,11 +1,11 @@
-import { type Command, type Given, readGiven } from './command.ts';
-import { type Context, contextOf } from './context.ts';
+import { type Arguments, type Command, readGiven } from './command.ts';
+import { type Context, createContext } from './context.ts';
 
 export function clientCommand({
   run,
   ...declared
-}: Omit<Command, 'run'> & { readonly run: (given: Given, context: Context) => Promise<number> }): Command {
-  return { ...declared, run: async (argv, terminal) => run(readGiven(declared, argv), contextOf(terminal)) };
+}: Omit<Command, 'run'> & { readonly run: (given: Arguments, context: Context) => Promise<number> }): Command {
+  return { ...declared, run: async (argv, terminal) => run(readGiven(declared, argv), createContext(terminal)) };
 }
 
 export const tableNotes = `

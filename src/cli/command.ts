@@ -1,4 +1,4 @@
-import type { Flag, Operand } from '../contract/shapes/option.ts';
+import type { Operand, Option } from '../contract/shapes/option.ts';
 import { readArguments, UsageError, unknownWord } from './flags.ts';
 
 /** The parts of the process available to commands. */
@@ -18,7 +18,7 @@ export interface Syntax {
   readonly name: string;
   readonly summary: string;
   readonly operand?: Operand;
-  readonly flags: readonly Flag[];
+  readonly options: readonly Option[];
 }
 
 export interface Command extends Syntax {
@@ -35,7 +35,7 @@ export interface Entry<Each extends Syntax = Command> {
   readonly notes?: string;
 }
 
-type Run = (given: Given, terminal: Terminal) => number | Promise<number>;
+type Run = (given: Arguments, terminal: Terminal) => number | Promise<number>;
 
 /** A command whose code is loaded when it runs, because help shows its declaration. */
 export function command({ load, ...declared }: Omit<Command, 'run'> & { readonly load: () => Promise<Run> }): Command {
@@ -66,42 +66,42 @@ export function secondWords({ commands }: Entry<Syntax>): readonly string[] {
   return commands.flatMap(({ name }) => name.split(' ').slice(1));
 }
 
-export interface Given {
+export interface Arguments {
   /** Empty if the command has no operand. */
   readonly operand: string;
-  has(flag: string): boolean;
+  has(option: string): boolean;
   /** The value of a flag; the last one if it is repeated. */
-  value(flag: string): string | undefined;
+  value(option: string): string | undefined;
   /** Every value of a repeatable flag. */
-  all(flag: string): readonly string[];
+  all(option: string): readonly string[];
 }
 
 /**
  * After `--` an operand may begin with a dash.
  * @throws {UsageError} for an unknown flag, a value that is not allowed, and a missing or surplus argument
  */
-export function readGiven(command: Syntax, argv: readonly string[]): Given {
+export function readGiven(command: Syntax, argv: readonly string[]): Arguments {
   const operands: string[] = [];
-  const flags = new Map<string, string[]>();
-  for (const { name, value, dashed } of readArguments(argv, command.flags, command.name)) {
+  const options = new Map<string, string[]>();
+  for (const { name, value, dashed } of readArguments(argv, command.options, command.name)) {
     if (dashed) throw new UsageError(`Cannot use the argument '${value}': ${dashes}`);
     if (name === undefined) operands.push(value);
-    else flags.set(name, [...(flags.get(name) ?? []), asListed(value, valuesOf(command, name))]);
+    else options.set(name, [...(options.get(name) ?? []), asListed(value, findValues(command, name))]);
   }
   const operand = readOperand(command, operands);
-  for (const flag of command.flags) checkFlag(command, flag, flags);
+  for (const option of command.options) checkOption(command, option, options);
   return {
     operand,
-    has: (flag) => flags.has(flag),
-    value: (flag) => flags.get(flag)?.at(-1),
-    all: (flag) => flags.get(flag) ?? [],
+    has: (option) => options.has(option),
+    value: (option) => options.get(option)?.at(-1),
+    all: (option) => options.get(option) ?? [],
   };
 }
 
 const dashes = 'flags begin with two dashes, other arguments with none';
 
-function valuesOf({ flags }: Syntax, name: string): readonly string[] | undefined {
-  return flags.find((flag) => flag.name === name)?.values;
+function findValues({ options }: Syntax, name: string): readonly string[] | undefined {
+  return options.find((option) => option.name === name)?.values;
 }
 
 /** A value with the capitals and hyphens of the listed one. */
@@ -110,17 +110,17 @@ function asListed(value: string, values: readonly string[] = []): string {
   return values.find((each) => plain(each) === plain(value)) ?? value;
 }
 
-function checkFlag(
+function checkOption(
   command: Syntax,
-  { name, values, required, excludes = [] }: Flag,
-  flags: ReadonlyMap<string, readonly string[]>,
+  { name, values, required, excludes = [] }: Option,
+  options: ReadonlyMap<string, readonly string[]>,
 ): void {
-  const given = flags.get(name);
+  const given = options.get(name);
   if (given === undefined) {
     if (required) throw new UsageError(`Cannot use ${command.name} without --${name}`);
     return;
   }
-  const other = excludes.find((each) => flags.has(each));
+  const other = excludes.find((each) => options.has(each));
   if (other !== undefined) throw new UsageError(`Cannot use --${name} with --${other}`);
   const wrong = values && given.find((value) => !values.includes(value));
   if (wrong !== undefined) throw new UsageError(`Cannot use --${name} ${wrong}: must be ${either(values)}`);

@@ -12,43 +12,43 @@ interface Place {
   /** True if the words are a whole command, which its flags and operand follow in any order. */
   readonly isCommand: boolean;
   readonly choices: readonly Choice[];
-  readonly flags: readonly FlagValue[];
+  readonly options: readonly OptionValue[];
 }
 
-interface FlagValue {
+interface OptionValue {
   /** With its dashes. */
-  readonly flag: string;
+  readonly option: string;
   readonly kind: 'words' | 'file' | 'anything';
   readonly words: readonly string[];
 }
 
 /** @param table the commands by their first word */
-export function placesOf(table: Readonly<Record<string, Entry<Syntax>>>): readonly Place[] {
+export function listPlaces(table: Readonly<Record<string, Entry<Syntax>>>): readonly Place[] {
   const first = Object.entries(table).map(([word, { summary }]) => ({ word, description: summary }));
   const groups = Object.entries(table).flatMap(([word, { commands }]) =>
     commands.some(({ name }) => name !== word) ? [groupPlace(word, commands)] : [],
   );
   const commands = Object.values(table).flatMap((entry) => entry.commands.map(commandPlace));
   const helped = groups.map((group) => ({ ...group, words: ['help', ...group.words] }));
-  return [{ words: [], isCommand: false, choices: first, flags: [] }, ...groups, ...commands, ...helped];
+  return [{ words: [], isCommand: false, choices: first, options: [] }, ...groups, ...commands, ...helped];
 }
 
 function groupPlace(word: string, commands: readonly Syntax[]): Place {
   const choices = commands.map(({ name, summary }) => ({ word: name.slice(word.length + 1), description: summary }));
-  return { words: [word], isCommand: false, choices, flags: [] };
+  return { words: [word], isCommand: false, choices, options: [] };
 }
 
-function commandPlace({ name, operand, flags }: Syntax): Place {
+function commandPlace({ name, operand, options }: Syntax): Place {
   const operands = (operand?.values ?? []).map((word) => ({ word, description: operand?.description ?? '' }));
-  const choices = flags.map((flag) => ({ word: `--${flag.name}`, description: flag.description }));
+  const choices = options.map((option) => ({ word: `--${option.name}`, description: option.description }));
   return {
     words: name.split(' '),
     isCommand: true,
     choices: [...operands, ...choices],
-    flags: flags
+    options: options
       .filter(({ value }) => value !== undefined)
-      .map(({ name: flag, values, file }) => ({
-        flag: `--${flag}`,
+      .map(({ name, values, file }) => ({
+        option: `--${name}`,
         kind: values ? 'words' : file ? 'file' : 'anything',
         words: values ?? [],
       })),
@@ -56,12 +56,12 @@ function commandPlace({ name, operand, flags }: Syntax): Place {
 }
 
 /** The arms of a POSIX shell's `case` on `PLACE:FLAG`, for what follows a flag. */
-function valueArms(places: readonly Place[], then: (value: FlagValue) => string): string {
+function valueArms(places: readonly Place[], then: (value: OptionValue) => string): string {
   const arms = new Map<string, string[]>();
-  for (const { words, flags } of places) {
-    for (const value of flags) {
+  for (const { words, options } of places) {
+    for (const value of options) {
       const patterns = arms.get(then(value)) ?? [];
-      arms.set(then(value), [...patterns, quoted(`${words.join(' ')}:${value.flag}`)]);
+      arms.set(then(value), [...patterns, quoted(`${words.join(' ')}:${value.option}`)]);
     }
   }
   return Array.from(arms, ([action, patterns]) => `    ${patterns.join('|')}) ${action} ;;\n`).join('');
@@ -99,7 +99,7 @@ complete -F _flagmeter flagmeter
 `;
 }
 
-function bashAction({ kind, words }: FlagValue): string {
+function bashAction({ kind, words }: OptionValue): string {
   if (kind === 'words') return `COMPREPLY=($(compgen -W ${lines(words)} -- "$current")); return`;
   if (kind === 'anything') return 'return';
   return 'compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$current")); return';
@@ -136,7 +136,7 @@ if [ "$funcstack[1]" = _flagmeter ]; then _flagmeter "$@"; else compdef _flagmet
 `;
 }
 
-function zshAction({ kind, words }: FlagValue): string {
+function zshAction({ kind, words }: OptionValue): string {
   if (kind === 'words') return `compadd -- ${words.map(quoted).join(' ')}; return`;
   return kind === 'file' ? '_files; return' : 'return';
 }
@@ -161,20 +161,20 @@ complete -c flagmeter -f
 ${places.map(placeLines).join('')}`;
 }
 
-function placeLines({ words, isCommand, choices, flags }: Place): string {
+function placeLines({ words, isCommand, choices, options }: Place): string {
   // Without flags the operand is the next word, and nothing follows it.
   const where = isCommand && choices.some(({ word }) => word.startsWith('--')) ? '__flagmeter_in' : '__flagmeter_at';
   const condition = `-n ${fishQuoted(`${where} ${words.join(' ')}`.trim())}`;
   return choices
     .map(({ word, description }) => {
-      const value = flags.find(({ flag }) => flag === word);
+      const value = options.find(({ option }) => option === word);
       const what = word.startsWith('--') ? `-l ${word.slice(2)}${takes(value)}` : `-a ${fishQuoted(word)}`;
       return `complete -c flagmeter ${condition} ${what} -d ${fishQuoted(description)}\n`;
     })
     .join('');
 }
 
-function takes(value: FlagValue | undefined): string {
+function takes(value: OptionValue | undefined): string {
   if (value === undefined) return '';
   if (value.kind === 'words') return ` -x -a ${fishQuoted(value.words.join(' '))}`;
   return value.kind === 'file' ? ' -r -F' : ' -x';

@@ -24,7 +24,7 @@ export interface Context extends Terminal {
   readonly openBrowser: (url: string) => boolean;
 }
 
-export function contextOf(terminal: Terminal | Context): Context {
+export function createContext(terminal: Terminal | Context): Context {
   if ('clock' in terminal) return terminal;
   const { stdin, stdout } = process;
   return {

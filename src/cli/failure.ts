@@ -23,7 +23,7 @@ export class Failure extends Error {
   }
 }
 
-export function failureOf(status: number): keyof typeof exitCodes {
+export function findFailureKind(status: number): keyof typeof exitCodes {
   switch (status) {
     case 401:
       return 'unauthorized';

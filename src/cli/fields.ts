@@ -1,6 +1,6 @@
 import { type Field, type FieldValue, laterForms, type Reading, timeForms } from '../contract/shapes/option.ts';
 import type { Api } from './api.ts';
-import type { Given } from './command.ts';
+import type { Arguments } from './command.ts';
 import type { Context } from './context.ts';
 import { findApplication, ownerIn, teamId, userId } from './find.ts';
 import { UsageError } from './flags.ts';
@@ -22,7 +22,7 @@ export class Reader {
   }
 
   /** The fields whose flags were given, and those with a default. @throws {UsageError | Failure} */
-  async fields(fields: readonly Field[], given: Given): Promise<Record<string, unknown>> {
+  async fields(fields: readonly Field[], given: Arguments): Promise<Record<string, unknown>> {
     const all: Record<string, unknown> = {};
     for (const field of fields) {
       const { name, many, default: usual } = field;
@@ -51,7 +51,7 @@ export class Reader {
   };
 }
 
-export function queryOf(fields: Readonly<Record<string, unknown>>): Record<string, string> {
+export function buildQuery(fields: Readonly<Record<string, unknown>>): Record<string, string> {
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)]));
 }
 
@@ -61,8 +61,8 @@ function readNumber(text: string, name: string): number {
   throw new UsageError(`Cannot use --${name} ${text}: must be a number, or default`);
 }
 
-function camelCase(flagName: string): string {
-  return flagName.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+function camelCase(optionName: string): string {
+  return optionName.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
 const units: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
@@ -78,13 +78,13 @@ const dateTime = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d
  * @returns RFC 3339 in UTC
  * @throws {UsageError}
  */
-export function readTime(text: string, flag: string, now: number): string {
-  return readWith(text, flag, { now, direction: -1, forms: timeForms });
+export function readTime(text: string, option: string, now: number): string {
+  return readWith(text, option, { now, direction: -1, forms: timeForms });
 }
 
 /** As `readTime`, but a duration is after now. @throws {UsageError} */
-function readLaterTime(text: string, flag: string, now: number): string {
-  return readWith(text, flag, { now, direction: 1, forms: laterForms });
+function readLaterTime(text: string, option: string, now: number): string {
+  return readWith(text, option, { now, direction: 1, forms: laterForms });
 }
 
 interface TimeReading {
@@ -93,10 +93,10 @@ interface TimeReading {
   readonly forms: string;
 }
 
-function readWith(text: string, flag: string, reading: TimeReading): string {
+function readWith(text: string, option: string, reading: TimeReading): string {
   const at = parse(text, reading);
   if (at >= 0) return new Date(at).toISOString();
-  throw new UsageError(`Cannot use --${flag} ${text}: must be a time such as ${reading.forms}`);
+  throw new UsageError(`Cannot use --${option} ${text}: must be a time such as ${reading.forms}`);
 }
 
 /** Unix ms; NaN if the text is not a time. */

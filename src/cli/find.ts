@@ -1,12 +1,12 @@
 import { nearest } from '../contract/nearest.ts';
-import type { Naming } from '../contract/resources/resource.ts';
+import type { ItemIdentity } from '../contract/resources/resource.ts';
 import { resources } from '../contract/resources/resources.ts';
 import type { Api, Item } from './api.ts';
-import type { Given } from './command.ts';
+import type { Arguments } from './command.ts';
 import { Failure } from './failure.ts';
 import { UsageError } from './flags.ts';
-import { itemsOf } from './report.ts';
-import { fieldsOf } from './send.ts';
+import { readItems } from './report.ts';
+import { readFields } from './send.ts';
 import { printable } from './show.ts';
 
 /** Maximum number of names in a message. */
@@ -21,7 +21,7 @@ const maxListed = 12;
 export async function find(
   api: Api,
   path: readonly string[],
-  naming: Naming,
+  naming: ItemIdentity,
   named: string,
   replaced?: string,
 ): Promise<Item> {
@@ -54,12 +54,12 @@ const idPattern = /^[a-z]+_[\da-f]{24}$/;
 async function findUnlisted(
   api: Api,
   path: readonly string[],
-  { single }: Naming,
+  { single }: ItemIdentity,
   named: string,
 ): Promise<Item | undefined> {
   if (!single || !idPattern.test(named)) return undefined;
   try {
-    return fieldsOf(await api.call('GET', [...path, named]));
+    return readFields(await api.call('GET', [...path, named]));
   } catch (error) {
     if (error instanceof Failure && error.kind === 'notFound') return undefined;
     throw error;
@@ -67,7 +67,7 @@ async function findUnlisted(
 }
 
 /** The failure for an item that does not exist, with a similar name. */
-export function missing(items: readonly Item[], { one, key, alias = key }: Naming, named: string): Failure {
+export function missing(items: readonly Item[], { one, key, alias = key }: ItemIdentity, named: string): Failure {
   const names = items.map((item) => printable(String(item[alias])));
   const inOtherCase = names.find((name) => name.toLowerCase() === named.toLowerCase());
   const near = nearest(named, names);
@@ -84,7 +84,7 @@ export function findApplication(api: Api, named: string): Promise<Item> {
 
 /** @throws {Failure} */
 export function environmentIn(application: Item, named: string): string {
-  const environments = itemsOf(application, 'environments');
+  const environments = readItems(application, 'environments');
   if (environments.some(({ name }) => name === named)) return named;
   throw missing(environments, { one: 'environment', key: 'name' }, named);
 }
@@ -106,7 +106,7 @@ export async function ownerIn(api: Api, text: string): Promise<Item> {
 /** The path of the application or the team that a flag names. @throws {Failure | UsageError} */
 export async function ownerPath(
   within: 'app' | 'team' | undefined,
-  given: Given,
+  given: Arguments,
   api: Api,
 ): Promise<readonly string[]> {
   const named = within && given.value(within);
@@ -143,5 +143,5 @@ export async function checkOnlyOne(
 }
 
 async function primaryTeam(api: Api): Promise<unknown> {
-  return fieldsOf(await api.call('GET', ['users', 'me']))['primaryTeam'];
+  return readFields(await api.call('GET', ['users', 'me']))['primaryTeam'];
 }

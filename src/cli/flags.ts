@@ -1,13 +1,13 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { nearestKnown } from '../contract/nearest.ts';
-import type { Flag } from '../contract/shapes/option.ts';
+import type { Option } from '../contract/shapes/option.ts';
 
 /** Exit code 2, with the message on standard error. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-export type KnownFlag = Pick<Flag, 'name' | 'value' | 'formerly'>;
+export type KnownOption = Pick<Option, 'name' | 'value' | 'formerly'>;
 
 /** A flag, or an operand, which has no name. */
 interface Argument {
@@ -26,7 +26,7 @@ interface Argument {
  */
 export function* readArguments(
   argv: readonly string[],
-  known: readonly KnownFlag[],
+  known: readonly KnownOption[],
   command?: string,
 ): Generator<Argument> {
   const types = known.flatMap(({ name, formerly = name, value }) =>
@@ -37,29 +37,29 @@ export function* readArguments(
   const { tokens } = parseArgs({ args: [...argv], options, strict: false, tokens: true });
   for (const token of tokens) {
     if (token.kind === 'positional') yield { value: token.value };
-    else if (token.kind === 'option') yield readFlag(token, argv, known, command);
+    else if (token.kind === 'option') yield readOption(token, argv, known, command);
   }
 }
 
-function readFlag(
-  { name, rawName, index, value, inlineValue }: FlagToken,
+function readOption(
+  { name, rawName, index, value, inlineValue }: OptionToken,
   argv: readonly string[],
-  known: readonly KnownFlag[],
+  known: readonly KnownOption[],
   command?: string,
 ): Argument {
   if (!rawName.startsWith('--')) return { value: argv[index] ?? rawName, dashed: true };
-  const flag = known.find((each) => each.name === name || each.formerly === name);
-  if (flag === undefined) throw new UsageError(unknownFlag(name, known, command));
-  if (flag.value === undefined) {
+  const option = known.find((each) => each.name === name || each.formerly === name);
+  if (option === undefined) throw new UsageError(describeUnknownOption(name, known, command));
+  if (option.value === undefined) {
     if (inlineValue) throw new UsageError(`--${name} does not take a value`);
-    return { name: flag.name, value: '' };
+    return { name: option.name, value: '' };
   }
   if (value === undefined || (!inlineValue && value.startsWith('--')))
     throw new UsageError(`--${name} requires a value`);
-  return { name: flag.name, value };
+  return { name: option.name, value };
 }
 
-interface FlagToken {
+interface OptionToken {
   readonly name: string;
   /** With its dashes. */
   readonly rawName: string;
@@ -74,7 +74,7 @@ interface FlagToken {
  * @returns flag name without dashes → value; empty for a switch
  * @throws {UsageError} for an unknown flag, a missing value, or an operand
  */
-export function readFlags(argv: readonly string[], known: readonly KnownFlag[]): Map<string, string> {
+export function readOptions(argv: readonly string[], known: readonly KnownOption[]): Map<string, string> {
   const found = new Map<string, string>();
   for (const { name, value } of readArguments(argv, known)) {
     if (name === undefined) {
@@ -87,11 +87,11 @@ export function readFlags(argv: readonly string[], known: readonly KnownFlag[]):
 }
 
 /** Omits the value of an unknown flag and anything after a space in its name: it may be a secret. */
-function unknownFlag(given: string, known: readonly KnownFlag[], command?: string): string {
+function describeUnknownOption(given: string, known: readonly KnownOption[], command?: string): string {
   const [name = ''] = given.split(/\s/, 1);
   if (known.length === 0) return `Unknown flag --${name}; this command takes no flags`;
   const help = command === undefined ? '' : `; flagmeter help ${command} lists them`;
-  const names = known.map((flag) => flag.name);
+  const names = known.map((option) => option.name);
   const usual = name === 'port' ? names.find((each) => each === 'listen') : undefined;
   if (usual !== undefined) return `Unknown flag --port; use --${usual} HOST:PORT, such as --${usual} :8080`;
   return `Unknown flag --${name}${nearestKnown(name, names, '--') || help}`;

@@ -1,10 +1,10 @@
 import type { Health } from '../contract/shapes/health.ts';
 import type { Home } from '../contract/shapes/home.ts';
-import { flag } from '../contract/shapes/option.ts';
+import { option } from '../contract/shapes/option.ts';
 import { type Api, connect, type Item, type Query } from './api.ts';
 import { clientCommand, tableNotes } from './client-command.ts';
-import type { Given } from './command.ts';
-import { jsonFlag, urlFlag } from './common-flags.ts';
+import type { Arguments } from './command.ts';
+import { jsonOption, urlOption } from './common-flags.ts';
 import type { Context } from './context.ts';
 import { Failure } from './failure.ts';
 import { environmentIn, findApplication } from './find.ts';
@@ -14,10 +14,10 @@ import { printJson, printTable } from './print.ts';
 export const health = clientCommand({
   name: 'health',
   summary: 'List what needs attention, the most urgent first',
-  flags: [
-    flag('app APP', 'Application: id or name', { more: 'default: all applications' }),
-    flag('environment NAME', 'Environment name', { more: 'default: all environments' }),
-    ...[urlFlag, jsonFlag],
+  options: [
+    option('app APP', 'Application: id or name', { more: 'default: all applications' }),
+    option('environment NAME', 'Environment name', { more: 'default: all environments' }),
+    ...[urlOption, jsonOption],
   ],
   notes: `
 The findings are those of Home and of the flags page in the console. Exit code 8: a finding is
@@ -30,12 +30,12 @@ ${tableNotes}`,
  * @throws {UsageError} for wrong arguments
  * @throws {Failure} if a finding is urgent, or the server refuses or cannot be reached
  */
-async function listFindings(given: Given, context: Context): Promise<number> {
+async function listFindings(given: Arguments, context: Context): Promise<number> {
   if (given.has('environment') && !given.has('app')) throw new UsageError('Cannot use --environment without --app');
   const api = connect(context, given);
-  const answer = await (given.has('app') ? ofApplication(api, given) : api.read(['home'], {}));
-  const { items, ...rest } = answer as unknown as Health | Home;
-  if (given.has('json')) printJson(context, answer);
+  const response = await (given.has('app') ? ofApplication(api, given) : api.read(['home'], {}));
+  const { items, ...rest } = response as unknown as Health | Home;
+  if (given.has('json')) printJson(context, response);
   else if (items.length > 0)
     printTable(context, given.has('app') ? columns : columnsOfAll, items as unknown as readonly Item[]);
   else context.err('Nothing needs attention\n');
@@ -48,7 +48,7 @@ async function listFindings(given: Given, context: Context): Promise<number> {
   return 0;
 }
 
-async function ofApplication(api: Api, given: Given): Promise<Item> {
+async function ofApplication(api: Api, given: Arguments): Promise<Item> {
   const application = await findApplication(api, given.value('app') ?? '');
   const named = given.value('environment');
   const query: Query = named === undefined ? {} : { environment: environmentIn(application, named) };

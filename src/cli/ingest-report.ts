@@ -1,6 +1,6 @@
 import type { Item } from './api.ts';
-import { itemsOf, type Report, type Sheet } from './report.ts';
-import { fieldsOf } from './send.ts';
+import { type Report, readItems, type Sheet } from './report.ts';
+import { readFields } from './send.ts';
 
 /** The ledger: accepted, refused and noted packets and reports. */
 export const ingest: Report = {
@@ -14,7 +14,7 @@ reason, and then all senders.
   fields: [],
   headline: ({ accepted, refused, noted }) => `accepted ${accepted}, refused ${refused}, noted ${noted}`,
   tables(report) {
-    const entries = itemsOf(report, 'entries');
+    const entries = readItems(report, 'entries');
     return [byReason('Refused', 'refused', entries), byReason('Noted', 'noted', entries), bySender(entries)];
   },
   more: { path: ['unattributed'], table: byToken },
@@ -22,7 +22,7 @@ reason, and then all senders.
 };
 
 /** Tokens of Unleash that no application has adopted. */
-function byToken(answer: Item): Sheet {
+function byToken(response: Item): Sheet {
   const columns = {
     token: { label: 'Refused token, not adopted', cut: true },
     sender: { label: 'Sender', cut: true },
@@ -30,7 +30,7 @@ function byToken(answer: Item): Sheet {
     since: 'Since',
     lastAt: 'Last',
   } as const;
-  return { columns, items: itemsOf(answer, 'tokens') };
+  return { columns, items: readItems(response, 'tokens') };
 }
 
 /** One row for each reason, with its count and an example. */
@@ -39,26 +39,26 @@ function byReason(title: string, outcome: string, entries: readonly Item[]): She
   const groups = groupBy(wanted, ({ code, status, route, environment }) =>
     [code, status, route, environment].join('\n'),
   );
-  const items = groups.map((group) => ({ ...group[0], ...sumOf(group) }));
+  const items = groups.map((group) => ({ ...group[0], ...sumGroup(group) }));
   const columns = {
     code: title,
     ...(outcome === 'refused' && { status: { label: 'Status', right: true } as const }),
     count: { label: 'Count', right: true },
-    environment: { label: 'Environment', cut: true, of: environmentOf },
+    environment: { label: 'Environment', cut: true, of: readEnvironment },
     route: { label: 'Route', cut: true },
-    example: { label: 'Example', cut: true, of: exampleOf },
+    example: { label: 'Example', cut: true, of: formatExample },
     lastAt: 'Last',
   } as const;
   return { columns, items };
 }
 
 /** The environment, or a name that is not an environment of the application. */
-function environmentOf({ environment, example }: Item): unknown {
-  return environment ?? fieldsOf(example)['environment'];
+function readEnvironment({ environment, example }: Item): unknown {
+  return environment ?? readFields(example)['environment'];
 }
 
-function exampleOf({ example }: Item): string {
-  const { detail, origin } = fieldsOf(example);
+function formatExample({ example }: Item): string {
+  const { detail, origin } = readFields(example);
   return [detail, origin].filter((part) => typeof part === 'string').join(', from ');
 }
 
@@ -67,12 +67,12 @@ function bySender(entries: readonly Item[]): Sheet {
   const groups = groupBy(entries, ({ sender, transport }) => JSON.stringify([sender, transport]));
   const items = groups.map((group) => {
     const [{ sender, transport } = {}] = group as readonly Item[];
-    const { userAgent, instance } = fieldsOf(sender);
+    const { userAgent, instance } = readFields(sender);
     const counts = ['accepted', 'refused', 'noted'].map((outcome) => {
-      const { count } = sumOf(group.filter((entry) => entry['outcome'] === outcome));
+      const { count } = sumGroup(group.filter((entry) => entry['outcome'] === outcome));
       return [outcome, count];
     });
-    return { userAgent, instance, transport, ...Object.fromEntries(counts), ...sumOf(group) };
+    return { userAgent, instance, transport, ...Object.fromEntries(counts), ...sumGroup(group) };
   });
   const columns = {
     userAgent: { label: 'Sender', cut: true },
@@ -86,10 +86,10 @@ function bySender(entries: readonly Item[]): Sheet {
   return { columns, items };
 }
 
-function groupBy(entries: readonly Item[], nameOf: (entry: Item) => string): readonly (readonly Item[])[] {
+function groupBy(entries: readonly Item[], getName: (entry: Item) => string): readonly (readonly Item[])[] {
   const groups = new Map<string, Item[]>();
   for (const entry of entries) {
-    const name = nameOf(entry);
+    const name = getName(entry);
     const group = groups.get(name) ?? [];
     groups.set(name, group);
     group.push(entry);
@@ -97,7 +97,7 @@ function groupBy(entries: readonly Item[], nameOf: (entry: Item) => string): rea
   return [...groups.values()];
 }
 
-function sumOf(group: readonly Item[]): { count: number; lastAt: string } {
+function sumGroup(group: readonly Item[]): { count: number; lastAt: string } {
   return {
     count: group.reduce((sum, { count }) => sum + Number(count), 0),
     lastAt: group.reduce((last, { lastAt }) => (String(lastAt) > last ? String(lastAt) : last), ''),

@@ -1,8 +1,8 @@
 import { nothingStored } from '../contract/notes.ts';
 import { connect } from './api.ts';
 import { clientCommand } from './client-command.ts';
-import type { Entry, Given } from './command.ts';
-import { appFlag, jsonFlag, urlFlag, yesFlag } from './common-flags.ts';
+import type { Arguments, Entry } from './command.ts';
+import { appOption, jsonOption, urlOption, yesOption } from './common-flags.ts';
 import type { Context } from './context.ts';
 import { findApplication } from './find.ts';
 import { UsageError } from './flags.ts';
@@ -14,7 +14,7 @@ const forget = clientCommand({
   name: 'people forget',
   summary: 'Forget an identity: its instance ids and exposures, in every environment',
   operand: { name: 'IDENTITY', description: 'Identity, as minted or asserted' },
-  flags: [yesFlag, appFlag, urlFlag, jsonFlag],
+  options: [yesOption, appOption, urlOption, jsonOption],
   run: forgetIdentity,
 });
 
@@ -31,7 +31,7 @@ Totals and counts of unique users do not change. Earlier backups still contain t
  * @throws {UsageError} for wrong arguments
  * @throws {Failure} if the person declines, or the server refuses or cannot be reached
  */
-async function forgetIdentity(given: Given, context: Context): Promise<number> {
+async function forgetIdentity(given: Arguments, context: Context): Promise<number> {
   const { person, err } = context;
   if (person === undefined && !given.has('yes'))
     throw new UsageError('Cannot forget an identity without --yes: standard input is not a terminal');

@@ -1,7 +1,7 @@
 import { type AnyColumns, type Column, wholeColumn } from '../contract/resources/column.ts';
 import type { Item } from './api.ts';
 import type { Context } from './context.ts';
-import { labelOf, makeTable, recordText, show } from './show.ts';
+import { formatLabel, makeTable, recordText, show } from './show.ts';
 
 /** Prints a table, and the titles of columns that do not fit. */
 export function printTable({ out, err, bold, width }: Context, columns: AnyColumns, items: readonly Item[]): void {
@@ -16,7 +16,7 @@ export function printTable({ out, err, bold, width }: Context, columns: AnyColum
 }
 
 export function printRecord({ out }: Context, fields: Item): void {
-  out(recordText(Object.entries(fields).map(([name, value]) => [labelOf(name), show(value)])));
+  out(recordText(Object.entries(fields).map(([name, value]) => [formatLabel(name), show(value)])));
 }
 
 export function printJson({ out }: Context, value: unknown): void {
@@ -25,8 +25,8 @@ export function printJson({ out }: Context, value: unknown): void {
 
 export async function printRows({ out, drained }: Context, rows: AsyncIterable<Uint8Array>): Promise<void> {
   const decoder = new TextDecoder();
-  for await (const piece of rows) {
-    out(decoder.decode(piece, { stream: true }));
+  for await (const chunk of rows) {
+    out(decoder.decode(chunk, { stream: true }));
     await drained();
   }
 }

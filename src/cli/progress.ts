@@ -19,7 +19,7 @@ const barWidth = 30;
 /** Interval between reports, ms. A terminal rewrites one line; a log gets a line each time. */
 const everyMs = { terminal: 100, log: 5000 };
 
-interface Done {
+interface ProgressState {
   readonly done: number;
   /** 0 if unknown. */
   readonly total: number;
@@ -48,13 +48,13 @@ export class Progress {
     this.#reportedAt = terminal.interactive ? Number.NEGATIVE_INFINITY : clock.monotonic();
   }
 
-  report(done: Done): void {
+  report(done: ProgressState): void {
     const { interactive } = this.#terminal;
     const now = this.#clock.monotonic();
     if (now - this.#reportedAt < (interactive ? everyMs.terminal : everyMs.log)) return;
     this.#reportedAt = now;
-    if (interactive) this.#draw(`${this.#words}${barOf(done)} ${amountOf(done)}`);
-    else this.#terminal.err(`${this.#words}: ${amountOf(done)}${shareOf(done)}\n`);
+    if (interactive) this.#draw(`${this.#words}${formatBar(done)} ${formatAmount(done)}`);
+    else this.#terminal.err(`${this.#words}: ${formatAmount(done)}${formatShare(done)}\n`);
   }
 
   end(): void {
@@ -68,20 +68,20 @@ export class Progress {
   }
 }
 
-function partOf({ done, total }: Done): number {
+function computeShare({ done, total }: ProgressState): number {
   return Math.min(1, done / total);
 }
 
-function barOf(done: Done): string {
+function formatBar(done: ProgressState): string {
   if (done.total === 0) return '';
-  const filled = Math.round(partOf(done) * barWidth);
-  return ` [${'#'.repeat(filled)}${'.'.repeat(barWidth - filled)}] ${Math.floor(partOf(done) * 100)} %`;
+  const filled = Math.round(computeShare(done) * barWidth);
+  return ` [${'#'.repeat(filled)}${'.'.repeat(barWidth - filled)}] ${Math.floor(computeShare(done) * 100)} %`;
 }
 
-function shareOf(done: Done): string {
-  return done.total === 0 ? '' : `, ${Math.floor(partOf(done) * 100)} %`;
+function formatShare(done: ProgressState): string {
+  return done.total === 0 ? '' : `, ${Math.floor(computeShare(done) * 100)} %`;
 }
 
-function amountOf({ done, unit }: Done): string {
+function formatAmount({ done, unit }: ProgressState): string {
   return unit === undefined ? `${Math.round(done / 2 ** 20)} MiB` : `${done} ${unit}`;
 }

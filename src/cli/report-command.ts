@@ -8,42 +8,46 @@ import {
 } from '../contract/calendar.ts';
 import { resources } from '../contract/resources/resources.ts';
 import { type Api, connect, type Item, type Query } from './api.ts';
-import type { Given } from './command.ts';
+import type { Arguments } from './command.ts';
 import type { Context } from './context.ts';
 import { Failure } from './failure.ts';
-import { queryOf, Reader } from './fields.ts';
+import { buildQuery, Reader } from './fields.ts';
 import { environmentIn, find, findApplication } from './find.ts';
 import { UsageError } from './flags.ts';
 import { printJson, printRows, printTable } from './print.ts';
-import { itemsOf, type Report, type Sheet, times } from './report.ts';
+import { type Report, readItems, type Sheet, times } from './report.ts';
 import { printable, show } from './show.ts';
 
 /**
  * @throws {UsageError} for wrong arguments
  * @throws {Failure} if the server refuses, or cannot be reached
  */
-export async function runReport(report: Report, given: Given, context: Context): Promise<number> {
+export async function runReport(report: Report, given: Arguments, context: Context): Promise<number> {
   const api = connect(context, given);
-  const fields = queryOf(await new Reader(context, api).fields([...report.fields, ...times], given));
+  const fields = buildQuery(await new Reader(context, api).fields([...report.fields, ...times], given));
   const application = await findApplication(api, given.value('app') ?? '');
-  const query = { ...fields, ...namedRange(given, context.clock.now()), ...environmentOf(report, application, given) };
+  const query = {
+    ...fields,
+    ...namedRange(given, context.clock.now()),
+    ...resolveEnvironment(report, application, given),
+  };
   const path = ['applications', String(application['id']), report.name];
   const format = given.value('format');
   if (format !== undefined) {
     await printRows(context, await api.rows(path, query, format));
     return 0;
   }
-  const answer = await api.read(path, query);
-  if (given.has('json')) printJson(context, answer);
+  const response = await api.read(path, query);
+  if (given.has('json')) printJson(context, response);
   else {
-    print(context, report, application, given, answer, await moreOf(report, api));
-    if (isEmpty(answer)) await checkExists(api, application, given);
+    print(context, report, application, given, response, await readMore(report, api));
+    if (isEmpty(response)) await checkExists(api, application, given);
   }
   return 0;
 }
 
 /** The additional table of a report; `undefined` if the caller may not read it. @throws {Failure} */
-async function moreOf({ more }: Report, api: Api): Promise<Sheet | undefined> {
+async function readMore({ more }: Report, api: Api): Promise<Sheet | undefined> {
   if (more === undefined) return undefined;
   try {
     return more.table(await api.read(more.path, {}));
@@ -58,7 +62,7 @@ async function moreOf({ more }: Report, api: Api): Promise<Sheet | undefined> {
  * @param now Unix ms
  * @throws {UsageError}
  */
-function namedRange(given: Given, now: number): Query {
+function namedRange(given: Arguments, now: number): Query {
   const zone = given.value('time-zone');
   if (zone !== undefined && !isTimeZone(zone))
     throw new UsageError(`Cannot use --time-zone: ${unknownZone(zone.slice(0, 100))}`);
@@ -74,8 +78,8 @@ function namedRange(given: Given, now: number): Query {
 }
 
 /** @throws {UsageError | Failure} */
-function environmentOf({ name, of }: Report, application: Item, given: Given): Query {
-  const environments = itemsOf(application, 'environments');
+function resolveEnvironment({ name, of }: Report, application: Item, given: Arguments): Query {
+  const environments = readItems(application, 'environments');
   const wanted = given.value('environment');
   if (wanted !== undefined) return { environment: environmentIn(application, wanted) };
   if (of === 'any environment') return {};
@@ -89,16 +93,16 @@ function print(
   context: Context,
   report: Report,
   application: Item,
-  given: Given,
-  answer: Item,
+  given: Arguments,
+  response: Item,
   more: Sheet | undefined,
 ): void {
-  const environment = answer['environment'] ?? 'all environments';
-  const about = [application['name'], environment, `${show(answer['from'])} to ${show(answer['to'])}`];
+  const environment = response['environment'] ?? 'all environments';
+  const about = [application['name'], environment, `${show(response['from'])} to ${show(response['to'])}`];
   context.out(`${printable(about.join(', '))}\n`);
-  if (report.headline) context.out(`${printable(report.headline(answer))}\n`);
-  const flags = new Set(report.fields.flatMap(({ name }) => (given.has(name) ? [name] : [])));
-  const all = [...report.tables(answer, flags), ...(more === undefined ? [] : [more])];
+  if (report.headline) context.out(`${printable(report.headline(response))}\n`);
+  const options = new Set(report.fields.flatMap(({ name }) => (given.has(name) ? [name] : [])));
+  const all = [...report.tables(response, options), ...(more === undefined ? [] : [more])];
   const sheets = all.filter(({ items }) => items.length > 0);
   for (const { columns, items } of sheets) {
     context.out('\n');
@@ -107,12 +111,12 @@ function print(
   if (sheets.length === 0) context.err(`${report.empty}\n`);
 }
 
-function isEmpty(answer: Item): boolean {
-  return ['features', 'metrics'].every((field) => itemsOf(answer, field).length === 0);
+function isEmpty(response: Item): boolean {
+  return ['features', 'metrics'].every((field) => readItems(response, field).length === 0);
 }
 
 /** A report of a feature or a metric that does not exist would be empty. @throws {Failure} with the nearest name */
-async function checkExists(api: Api, application: Item, given: Given): Promise<void> {
+async function checkExists(api: Api, application: Item, given: Arguments): Promise<void> {
   for (const [flag, naming] of [
     ['feature', resources.features],
     ['metric', resources.metrics],

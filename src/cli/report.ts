@@ -1,9 +1,9 @@
 import { calendarRanges } from '../contract/calendar.ts';
 import type { AnyColumns } from '../contract/resources/column.ts';
-import { type Field, flag, rangeFlags } from '../contract/shapes/option.ts';
+import { type Field, option, rangeOptions } from '../contract/shapes/option.ts';
 import type { Item } from './api.ts';
 import type { Syntax } from './command.ts';
-import { appFlag, formatFlag, jsonFlag, urlFlag } from './common-flags.ts';
+import { appOption, formatOption, jsonOption, urlOption } from './common-flags.ts';
 
 /** A report of the management API on an application. */
 export interface Report {
@@ -17,7 +17,7 @@ export interface Report {
   /** A line above the tables, below the title. */
   headline?(report: Item): string;
   /** A path below its tables, which only Admins of the installation may read, and the table of its answer. */
-  readonly more?: { readonly path: readonly string[]; table(answer: Item): Sheet };
+  readonly more?: { readonly path: readonly string[]; table(response: Item): Sheet };
   /** Tables without rows are not printed. */
   tables(report: Item, given: ReadonlySet<string>): readonly Sheet[];
   /** More of the help text. */
@@ -31,22 +31,26 @@ export interface Sheet {
   readonly items: readonly Item[];
 }
 
-export const times = rangeFlags('a day before the end');
+export const times = rangeOptions('a day before the end');
 
 /** A range by its name, and the zone of its days. */
 const named = [
-  flag('range RANGE', 'Range of the calendar, in place of --from and --to', { values: Object.keys(calendarRanges) }),
-  flag('time-zone ZONE', 'Time zone of days, such as Europe/Berlin', { more: 'default: UTC' }),
+  option('range RANGE', 'Range of the calendar, in place of --from and --to', { values: Object.keys(calendarRanges) }),
+  option('time-zone ZONE', 'Time zone of days, such as Europe/Berlin', { more: 'default: UTC' }),
 ] as const;
 
-export function commandOf({ name, summary, of, fields }: Report): Syntax {
-  const environment = flag('environment NAME', 'Environment name', {
+export function createCommand({ name, summary, of, fields }: Report): Syntax {
+  const environment = option('environment NAME', 'Environment name', {
     more: of === 'one environment' ? 'default: the only environment' : 'default: all environments',
   });
-  return { name, summary, flags: [environment, ...fields, ...times, ...named, appFlag, urlFlag, jsonFlag, formatFlag] };
+  return {
+    name,
+    summary,
+    options: [environment, ...fields, ...times, ...named, appOption, urlOption, jsonOption, formatOption],
+  };
 }
 
-export function itemsOf(item: Item, field: string): readonly Item[] {
+export function readItems(item: Item, field: string): readonly Item[] {
   const items = item[field];
   return Array.isArray(items) ? items : [];
 }

@@ -1,13 +1,13 @@
 import type { AnyColumns } from '../contract/resources/column.ts';
-import { flag } from '../contract/shapes/option.ts';
+import { option } from '../contract/shapes/option.ts';
 import type { Item } from './api.ts';
 import { clientCommand, tableNotes } from './client-command.ts';
 import type { Command } from './command.ts';
 import { ingest } from './ingest-report.ts';
-import { commandOf, itemsOf, type Report, type Sheet } from './report.ts';
+import { createCommand, type Report, readItems, type Sheet } from './report.ts';
 
 /** Sums are made of days, which are the fewest buckets. */
-const step = flag('step STEP', 'Print a line per minute, hour or day instead of sums', {
+const step = option('step STEP', 'Print a line per minute, hour or day instead of sums', {
   values: ['minute', 'hour', 'day'],
   default: 'day',
 });
@@ -26,25 +26,25 @@ const usage: Report = {
   name: 'usage',
   summary: 'Report checks, uses, views and unique users of features',
   of: 'one environment',
-  fields: [flag('feature NAME', 'Only this feature'), step],
+  fields: [option('feature NAME', 'Only this feature'), step],
   tables: (report, given) => [given.has('step') ? usageByTime(report) : usageSums(report)],
   empty: 'No usage in this period',
 };
 
 /** A line for each feature, and one for each of its variants. */
 function usageSums(report: Item): Sheet {
-  const items = itemsOf(report, 'features').flatMap((each) => [
+  const items = readItems(report, 'features').flatMap((each) => [
     { ...each, variant: '(all)' },
-    ...itemsOf(each, 'variants').map((one) => ({ ...one, feature: each['feature'] })),
+    ...readItems(each, 'variants').map((one) => ({ ...one, feature: each['feature'] })),
   ]);
   return { columns: { ...variantColumns, ...countColumns, uniqueUsers: { label: 'Users', right: true } }, items };
 }
 
 /** A line for each bucket of each variant, in order of time. */
 function usageByTime(report: Item): Sheet {
-  const items = itemsOf(report, 'features').flatMap((each) =>
-    itemsOf(each, 'variants').flatMap((one) =>
-      pointsOf(one).map(([at, checks, used, viewed]) => {
+  const items = readItems(report, 'features').flatMap((each) =>
+    readItems(each, 'variants').flatMap((one) =>
+      readPoints(one).map(([at, checks, used, viewed]) => {
         return { at, feature: each['feature'], variant: one['variant'], checks, used, viewed };
       }),
     ),
@@ -56,7 +56,7 @@ const measurements: Report = {
   name: 'measurements',
   summary: 'Report the values of metrics',
   of: 'one environment',
-  fields: [flag('metric NAME', 'Only this metric'), step],
+  fields: [option('metric NAME', 'Only this metric'), step],
   tables: (report, given) => [given.has('step') ? valuesByTime(report) : values(report)],
   empty: 'No measurements in this period',
 };
@@ -64,9 +64,9 @@ const measurements: Report = {
 const valueColumn = { label: 'Value', right: true } as const;
 
 function values(report: Item): Sheet {
-  const items = itemsOf(report, 'metrics');
+  const items = readItems(report, 'metrics');
   const columns = {
-    ...identityOf(items),
+    ...selectIdentityColumns(items),
     kind: 'Kind',
     value: valueColumn,
     count: { label: 'Count', right: true },
@@ -78,18 +78,18 @@ function values(report: Item): Sheet {
 }
 
 function valuesByTime(report: Item): Sheet {
-  const metrics = itemsOf(report, 'metrics');
-  const items = metrics.flatMap((one) => pointsOf(one).map(([at, value]) => ({ ...one, at, value })));
-  return { columns: { ...timeColumn, ...identityOf(metrics), value: valueColumn }, items: byTime(items) };
+  const metrics = readItems(report, 'metrics');
+  const items = metrics.flatMap((one) => readPoints(one).map(([at, value]) => ({ ...one, at, value })));
+  return { columns: { ...timeColumn, ...selectIdentityColumns(metrics), value: valueColumn }, items: byTime(items) };
 }
 
 /** Feature and variant are columns only if a metric has them. */
-function identityOf(items: readonly Item[]): AnyColumns {
+function selectIdentityColumns(items: readonly Item[]): AnyColumns {
   const metric = { label: 'Metric', cut: true } as const;
   return { metric, ...(items.some((item) => item['feature'] !== undefined) && variantColumns) };
 }
 
-function pointsOf(one: Item): readonly (readonly number[])[] {
+function readPoints(one: Item): readonly (readonly number[])[] {
   return Array.isArray(one['series']) ? one['series'] : [];
 }
 
@@ -104,7 +104,7 @@ export type ReportName = keyof typeof reports;
 export function reportCommand(name: ReportName): Command {
   const report: Report = reports[name];
   return clientCommand({
-    ...commandOf(report),
+    ...createCommand(report),
     notes: `${report.notes ?? ''}${tableNotes}`,
     run: async (given, context) => (await import('./report-command.ts')).runReport(report, given, context),
   });

@@ -2,17 +2,17 @@ import type { AnyColumns } from '../contract/resources/column.ts';
 import type { Action, Change, Creation, Resource, Secret } from '../contract/resources/resource.ts';
 import { pick } from '../contract/shapes/fields.ts';
 import { type Api, connect, type Item } from './api.ts';
-import type { Given } from './command.ts';
+import type { Arguments } from './command.ts';
 import type { Context } from './context.ts';
 import { Failure } from './failure.ts';
-import { queryOf, Reader } from './fields.ts';
+import { buildQuery, Reader } from './fields.ts';
 import { checkOnlyOne, find, missing, ownerPath } from './find.ts';
 import { UsageError } from './flags.ts';
 import { printJson, printRecord, printRows, printTable } from './print.ts';
 import { confirm } from './prompt.ts';
 import { articled, type Verb, type VerbCommand } from './resource.ts';
-import { fieldsOf } from './send.ts';
-import { capital, labelOf, printable, show } from './show.ts';
+import { readFields } from './send.ts';
+import { capital, formatLabel, printable, show } from './show.ts';
 
 /**
  * @throws {UsageError} for wrong arguments
@@ -21,7 +21,7 @@ import { capital, labelOf, printable, show } from './show.ts';
 export async function runResource(
   resource: Resource,
   { verb, word, action }: VerbCommand,
-  given: Given,
+  given: Arguments,
   context: Context,
 ): Promise<number> {
   if (verb === 'delete') checkCanAsk(resource, word, given, context);
@@ -33,23 +33,23 @@ export async function runResource(
 }
 
 /** A script must confirm with `--yes`. @throws {UsageError} before any request */
-function checkCanAsk({ one }: Resource, word: string, given: Given, { person }: Context): void {
+function checkCanAsk({ one }: Resource, word: string, given: Arguments, { person }: Context): void {
   if (person !== undefined || given.has('yes')) return;
   const why = 'standard input is not a terminal';
   throw new UsageError(`Cannot ${word} ${articled(one)} without --yes: ${why}`);
 }
 
 /** @throws {UsageError} */
-function checkChanges({ name, update }: Resource, given: Given): void {
-  const flags = (update?.fields ?? []).map((flag) => flag.name);
-  if (flags.some((flag) => given.has(flag))) return;
-  const all = flags.map((flag) => `--${flag}`).join(', ');
+function checkChanges({ name, update }: Resource, given: Arguments): void {
+  const options = (update?.fields ?? []).map((option) => option.name);
+  if (options.some((option) => given.has(option))) return;
+  const all = options.map((option) => `--${option}`).join(', ');
   throw new UsageError(`Cannot use ${name} update without a change: give one of ${all}`);
 }
 
 interface Call {
   readonly resource: Resource;
-  readonly given: Given;
+  readonly given: Arguments;
   readonly context: Context;
   readonly api: Api;
   readonly reader: Reader;
@@ -71,7 +71,7 @@ export const verbs: Readonly<Record<Verb, (call: Call) => Promise<void>>> = {
 
 async function list({ resource, given, context, api, reader, path }: Call): Promise<void> {
   const { one, many, columns, filters = [], defaultLimit } = resource;
-  const query = queryOf(await reader.fields(filters, given));
+  const query = buildQuery(await reader.fields(filters, given));
   const format = given.value('format');
   if (format !== undefined) return printRows(context, await api.rows(path, query, format));
   const limit = defaultLimit === undefined ? undefined : readLimit(given.value('limit'), defaultLimit);
@@ -88,7 +88,13 @@ async function list({ resource, given, context, api, reader, path }: Call): Prom
   if (items.length === limit) context.err(`There may be more than these ${limit}: see --limit, --from and --to\n`);
 }
 
-function printList(context: Context, given: Given, columns: AnyColumns, items: readonly Item[], many: string): void {
+function printList(
+  context: Context,
+  given: Arguments,
+  columns: AnyColumns,
+  items: readonly Item[],
+  many: string,
+): void {
   if (given.has('json')) printJson(context, { items, nextCursor: null });
   else if (items.length === 0) context.err(`There are no ${many}\n`);
   else printTable(context, columns, items);
@@ -104,7 +110,7 @@ async function showOne(call: Call): Promise<void> {
   const { resource, given, context, api, path } = call;
   if (!resource.single) return printItem(context, given, await find(api, path, resource, given.operand));
   const { id } = await locate(call);
-  printItem(context, given, fieldsOf(await explained(call, id, (target) => api.call('GET', target))));
+  printItem(context, given, readFields(await explained(call, id, (target) => api.call('GET', target))));
 }
 
 async function create({ resource, given, context, api, reader, path }: Call): Promise<void> {
@@ -115,7 +121,7 @@ async function create({ resource, given, context, api, reader, path }: Call): Pr
   const made = put
     ? await api.call('PUT', [...path, String(named)], fields.length === 0 ? undefined : others)
     : await api.call('POST', path, { [operand.field ?? 'name']: named, ...others });
-  printWithSecret(context, given, fieldsOf(made), secret);
+  printWithSecret(context, given, readFields(made), secret);
 }
 
 async function act(call: Call): Promise<void> {
@@ -128,7 +134,7 @@ async function act(call: Call): Promise<void> {
     const below = [...target, ...segments];
     if (columns !== undefined)
       return printList(context, given, columns, await api.list(below, {}, most), segments.join(' '));
-    const made = fieldsOf((await await api.call(method, below, body)) ?? { [call.resource.key]: id });
+    const made = readFields((await await api.call(method, below, body)) ?? { [call.resource.key]: id });
     const shown = follow === undefined ? made : await followed(call, [...target, ...follow, String(made['id'])]);
     printWithSecret(context, given, shown, secret);
   });
@@ -142,17 +148,17 @@ const followEveryMs = 200;
 async function followed({ context: { clock, sleep }, api }: Call, path: readonly string[]): Promise<Item> {
   const deadline = clock.monotonic() + followMs;
   for (;;) {
-    const item = fieldsOf(await api.call('GET', path));
+    const item = readFields(await api.call('GET', path));
     if (item['attempts'] !== 0 || clock.monotonic() >= deadline) return item;
     await sleep(followEveryMs);
   }
 }
 
-function printWithSecret(context: Context, given: Given, made: Item, secret?: Secret): void {
+function printWithSecret(context: Context, given: Arguments, made: Item, secret?: Secret): void {
   printItem(context, given, made);
   if (secret === undefined || made[secret.field] === undefined || made[secret.field] === null) return;
   if (Object.entries(secret.where ?? {}).every(([field, value]) => made[field] === value))
-    context.err(`${labelOf(secret.field)}: shown only once; keep it in a safe place\n`);
+    context.err(`${formatLabel(secret.field)}: shown only once; keep it in a safe place\n`);
 }
 
 async function update(call: Call): Promise<void> {
@@ -166,10 +172,10 @@ async function update(call: Call): Promise<void> {
     const before = await find(api, call.path, resource, id);
     return api.call('PUT', target, { ...pick(before, whole), ...changes });
   });
-  printItem(context, given, fieldsOf(made));
+  printItem(context, given, readFields(made));
 }
 
-function printItem(context: Context, given: Given, fields: Item): void {
+function printItem(context: Context, given: Arguments, fields: Item): void {
   if (given.has('json')) printJson(context, fields);
   else printRecord(context, fields);
 }

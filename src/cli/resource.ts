@@ -1,7 +1,7 @@
 import type { Action, Resource } from '../contract/resources/resource.ts';
-import { type Flag, flag, teamFlag } from '../contract/shapes/option.ts';
+import { type Option, option, teamOption } from '../contract/shapes/option.ts';
 import type { Syntax } from './command.ts';
-import { appFlag, formatFlag, jsonFlag, urlFlag, yesFlag } from './common-flags.ts';
+import { appOption, formatOption, jsonOption, urlOption, yesOption } from './common-flags.ts';
 import { capital } from './show.ts';
 
 export type Verb = 'list' | 'show' | 'create' | 'update' | 'act' | 'delete';
@@ -15,45 +15,45 @@ export interface VerbCommand {
   readonly action?: Action;
 }
 
-export function commandsOf(resource: Resource): readonly VerbCommand[] {
+export function createCommands(resource: Resource): readonly VerbCommand[] {
   const { name, one, many, create, update, remove, within, actions = [] } = resource;
   const isLog = create === undefined;
-  const where = [...(within ? [{ app: appFlag, team: teamFlag }[within]] : []), urlFlag];
-  const operand = { name: one.split(' ').at(-1)!.toUpperCase(), description: handlesOf(resource) };
+  const where = [...(within ? [{ app: appOption, team: teamOption }[within]] : []), urlOption];
+  const operand = { name: one.split(' ').at(-1)!.toUpperCase(), description: describeHandles(resource) };
   const make = (verb: Verb, word: string, summary: string, more: Omit<Syntax, 'name' | 'summary'>) => {
-    const flags = [...more.flags, ...where, jsonFlag];
-    return { verb, word, command: { ...more, name: `${name} ${word}`.trim(), summary, flags } };
+    const options = [...more.options, ...where, jsonOption];
+    return { verb, word, command: { ...more, name: `${name} ${word}`.trim(), summary, flags: options } };
   };
   const made = create?.word ?? 'create';
   const removed = remove?.word ?? 'delete';
   const a = articled(one);
   const all = [
-    make('list', isLog ? '' : 'list', `List ${isLog ? '' : 'all '}${many}`, { flags: listFlags(resource) }),
-    create && make('show', 'show', `Show ${a}`, { operand, flags: [] }),
-    create && make('create', made, `${capital(made)} ${a}`, { operand: create.operand, flags: create.fields }),
-    update && make('update', 'update', `Change the given fields of ${a}`, { operand, flags: update.fields }),
+    make('list', isLog ? '' : 'list', `List ${isLog ? '' : 'all '}${many}`, { options: listOptions(resource) }),
+    create && make('show', 'show', `Show ${a}`, { operand, options: [] }),
+    create && make('create', made, `${capital(made)} ${a}`, { operand: create.operand, options: create.fields }),
+    update && make('update', 'update', `Change the given fields of ${a}`, { operand, options: update.fields }),
     ...actions.map((action) => ({
       ...make('act', action.word, action.summary, {
         operand,
-        flags: [...(action.flags ?? []), ...(action.fields ?? [])],
+        options: [...(action.options ?? []), ...(action.fields ?? [])],
       }),
       action,
     })),
-    remove && make('delete', removed, `${capital(removed)} ${a}`, { operand, flags: [yesFlag] }),
+    remove && make('delete', removed, `${capital(removed)} ${a}`, { operand, options: [yesOption] }),
   ];
   return all.filter((each) => each !== undefined);
 }
 
-function listFlags({ filters = [], defaultLimit, inRows }: Resource): readonly Flag[] {
-  if (inRows) return [...filters, formatFlag, failIfAnyFlag];
+function listOptions({ filters = [], defaultLimit, inRows }: Resource): readonly Option[] {
+  if (inRows) return [...filters, formatOption, failIfAnyOption];
   if (defaultLimit === undefined) return filters;
-  return [...filters, flag('limit N', 'Maximum number of entries', { more: `default: ${defaultLimit}` })];
+  return [...filters, option('limit N', 'Maximum number of entries', { more: `default: ${defaultLimit}` })];
 }
 
 /** Lets a pipeline fail by the exit code. */
-const failIfAnyFlag = flag('fail-if-any', 'Exit with 8 if any are listed', { excludes: ['format'] });
+const failIfAnyOption = option('fail-if-any', 'Exit with 8 if any are listed', { excludes: ['format'] });
 
-function handlesOf({ one, key, alias }: Resource): string {
+function describeHandles({ one, key, alias }: Resource): string {
   const keyWord = key === 'clientId' ? 'client id' : key;
   const words = alias === undefined ? keyWord : `${keyWord} or ${alias === 'email' ? 'e-mail address' : alias}`;
   return `${capital(one)}: ${words}`;

@@ -6,8 +6,8 @@ import { UsageError } from './flags.ts';
  * the secret itself by mistake.
  * @throws {UsageError} if it cannot be read
  */
-export function readSecretFile(flag: string, path: string, terminal: Terminal): string {
-  return readSecret(`--${flag}`, path, terminal);
+export function readSecretFile(option: string, path: string, terminal: Terminal): string {
+  return readSecret(`--${option}`, path, terminal);
 }
 
 /** The same, for the file that a flag or a variable names. @throws {UsageError} */
@@ -19,12 +19,12 @@ export function readSecret(source: string, path: string, terminal: Terminal): st
  * Reads the file that a flag names, or standard input for `-`.
  * @throws {UsageError} if it cannot be read, or is not JSON
  */
-export function readJsonFile(flag: string, path: string, terminal: Terminal): unknown {
-  const text = readNamed(`--${flag}`, path, terminal, 'a JSON file');
+export function readJsonFile(option: string, path: string, terminal: Terminal): unknown {
+  const text = readNamed(`--${option}`, path, terminal, 'a JSON file');
   try {
     return JSON.parse(text);
   } catch {
-    throw new UsageError(`Cannot read the file that --${flag} names: it is not JSON`);
+    throw new UsageError(`Cannot read the file that --${option} names: it is not JSON`);
   }
 }
 

@@ -6,13 +6,13 @@ import { printable } from './show.ts';
 /** Time limit for an answer, ms. */
 const timeoutMs = 30_000;
 
-interface Sending {
+interface RequestContent {
   readonly method: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | URLSearchParams;
 }
 
-export interface Answer {
+export interface JsonResponse {
   readonly status: number;
   /** The body, if it is JSON. */
   readonly json: unknown;
@@ -22,9 +22,9 @@ export interface Answer {
 }
 
 /** @throws {Failure} if the server cannot be reached, or redirects to another address */
-export async function send(context: Context, url: string, sending: Sending): Promise<Answer> {
+export async function send(context: Context, url: string, sending: RequestContent): Promise<JsonResponse> {
   const response = await fetchWhole(context, url, { ...sending, headers: { ...sending.headers } });
-  const json = jsonOf(await response.text());
+  const json = parseJson(await response.text());
   const { status, headers } = response;
   return { status, json, retryAfter: headers.get('retry-after'), noted: headers.get(notedHeader) };
 }
@@ -58,8 +58,8 @@ const rowsTimeoutMs = 300_000;
 export async function sendForRows(
   context: Context,
   url: string,
-  { method, headers = {} }: Sending,
-): Promise<Answer & { readonly rows?: AsyncIterable<Uint8Array> }> {
+  { method, headers = {} }: RequestContent,
+): Promise<JsonResponse & { readonly rows?: AsyncIterable<Uint8Array> }> {
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(), rowsTimeoutMs);
   try {
@@ -68,8 +68,8 @@ export async function sendForRows(
     const { status } = response;
     if (status >= 300 && status < 400) throw redirected(url, response.headers.get('location'));
     const retryAfter = response.headers.get('retry-after');
-    if (status !== 200) return { status, json: jsonOf(await response.text()), retryAfter };
-    return { status, json: undefined, retryAfter, rows: rowsOf(url, response) };
+    if (status !== 200) return { status, json: parseJson(await response.text()), retryAfter };
+    return { status, json: undefined, retryAfter, rows: streamRows(url, response) };
   } catch (error) {
     throw error instanceof Failure ? error : unreachable(context, url, error);
   } finally {
@@ -78,34 +78,34 @@ export async function sendForRows(
 }
 
 /** If the connection breaks, rows are missing. */
-async function* rowsOf(url: string, { body }: Response): AsyncGenerator<Uint8Array> {
+async function* streamRows(url: string, { body }: Response): AsyncGenerator<Uint8Array> {
   try {
-    for await (const piece of (body ?? []) as AsyncIterable<Uint8Array>) yield piece;
+    for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) yield chunk;
   } catch {
-    throw new Failure('unavailable', `The connection to ${originOf(url)} broke: rows are missing; try again`);
+    throw new Failure('unavailable', `The connection to ${readOrigin(url)} broke: rows are missing; try again`);
   }
 }
 
 /** The fields of a JSON object; empty for anything else. */
-export function fieldsOf(json: unknown): Readonly<Record<string, unknown>> {
+export function readFields(json: unknown): Readonly<Record<string, unknown>> {
   return typeof json === 'object' && json !== null ? { ...json } : {};
 }
 
 /** A text field of a JSON object, safe to print. */
-export function textOf(json: unknown, field: string): string | undefined {
-  const value = fieldsOf(json)[field];
+export function readText(json: unknown, field: string): string | undefined {
+  const value = readFields(json)[field];
   return typeof value === 'string' ? printable(value) : undefined;
 }
 
 /** The failure for an answer that no flagmeter server gives, such as a proxy's. */
 export function notUnderstood(url: string, status: number): Failure {
   const kind = status === 502 || status === 503 || status === 504 ? 'unavailable' : 'failed';
-  return new Failure(kind, `${originOf(url)} does not answer like a flagmeter server (status ${status})`);
+  return new Failure(kind, `${readOrigin(url)} does not answer like a flagmeter server (status ${status})`);
 }
 
 function redirected(url: string, location: string | null): Failure {
   const to = printable(location ?? 'another address');
-  return new Failure('failed', `${originOf(url)} redirects to ${to}; use the address of the server itself`);
+  return new Failure('failed', `${readOrigin(url)} redirects to ${to}; use the address of the server itself`);
 }
 
 const reasons: Readonly<Record<string, string>> = {
@@ -124,28 +124,28 @@ const reasons: Readonly<Record<string, string>> = {
 const certificate = /CERT|SELF_SIGNED|UNABLE_TO_|SSL|TLS|HOSTNAME/;
 
 function unreachable({ env }: Context, url: string, error: unknown): Failure {
-  const { code, name, message } = causeOf(error);
+  const { code, name, message } = findCause(error);
   if (code !== undefined && certificate.test(code)) {
     const advice = 'set NODE_EXTRA_CA_CERTS to a file with the certificate of its authority';
-    return new Failure('failed', `Cannot trust ${originOf(url)}: ${code}; ${advice}`);
+    return new Failure('failed', `Cannot trust ${readOrigin(url)}: ${code}; ${advice}`);
   }
   const reason = reasons[code ?? ''] ?? reasons[name] ?? printable(message);
   const proxy = proxyFor(url, env);
   const advice = proxy && `; ${proxy.variable} sets the proxy ${printable(proxy.address)}: check it, or set NO_PROXY`;
-  return new Failure('unavailable', `Cannot reach ${originOf(url)}: ${reason}${advice ?? ''}`);
+  return new Failure('unavailable', `Cannot reach ${readOrigin(url)}: ${reason}${advice ?? ''}`);
 }
 
 /** Node wraps the cause in another error; Bun does not. */
-function causeOf(error: unknown): { code?: string; name: string; message: string } {
+function findCause(error: unknown): { code?: string; name: string; message: string } {
   if (!(error instanceof Error)) return { name: '', message: String(error) };
-  return error.cause instanceof Error ? causeOf(error.cause) : error;
+  return error.cause instanceof Error ? findCause(error.cause) : error;
 }
 
-function originOf(url: string): string {
+function readOrigin(url: string): string {
   return new URL(url).origin;
 }
 
-export function jsonOf(text: string): unknown {
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -20,16 +20,16 @@ export interface Access {
 }
 
 /** From `--url`, `FLAGMETER_URL`, the last login, or the default, in this order. @throws {UsageError} */
-export function serverUrlOf(context: Context, flag: string | undefined): string {
-  if (flag !== undefined) return readServerUrl(flag, '--url');
+export function resolveServerUrl(context: Context, option: string | undefined): string {
+  if (option !== undefined) return readServerUrl(option, '--url');
   const variable = context.env[clientVariables.url];
   if (variable) return readServerUrl(variable, clientVariables.url);
   return openTokenStore(context).read().current ?? usualUrl;
 }
 
 /** From `--auth-url` or `FLAGMETER_AUTH_URL`, else the server's. @throws {UsageError} */
-export function authUrlOf({ env }: Context, flag: string | undefined, url: string): string {
-  if (flag !== undefined) return readServerUrl(flag, '--auth-url');
+export function resolveAuthUrl({ env }: Context, option: string | undefined, url: string): string {
+  if (option !== undefined) return readServerUrl(option, '--auth-url');
   const variable = env['FLAGMETER_AUTH_URL'];
   return variable ? readServerUrl(variable, 'FLAGMETER_AUTH_URL') : url;
 }
@@ -58,7 +58,7 @@ export function openAccess(context: Context, url: string): Access {
   return storedAccess(context, url, openTokenStore(context));
 }
 
-export function sourceOf({ env }: Context): string {
+export function describeSource({ env }: Context): string {
   if (env[clientVariables.token]) return `the token in ${clientVariables.token}`;
   if (env[clientVariables.clientId]) return `the API key in ${clientVariables.clientId}`;
   return 'the last login';
@@ -81,7 +81,7 @@ function givenAccess(token: string): Access {
 function clientAccess(context: Context, url: string, signIn: (authUrl: string) => Promise<StoredSession>): Access {
   let session: Promise<StoredSession> | undefined;
   const begin = async () => {
-    session = signIn(authUrlOf(context, undefined, url));
+    session = signIn(resolveAuthUrl(context, undefined, url));
     return (await session).accessToken;
   };
   return { token: async () => (session === undefined ? begin() : (await session).accessToken), replace: begin };

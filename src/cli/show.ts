@@ -28,7 +28,7 @@ interface Table {
 let segmenter: Intl.Segmenter | undefined;
 
 /** The characters that a reader perceives. Made on first use: every command loads this file, and few print a table. */
-function charactersOf(text: string): Intl.Segments {
+function splitCharacters(text: string): Intl.Segments {
   segmenter ??= new Intl.Segmenter();
   return segmenter.segment(text);
 }
@@ -39,8 +39,8 @@ const gap = '  ';
 /** Rows below their titles, in aligned columns, with no line wider than the screen. */
 export function makeTable(headings: readonly Heading[], rows: readonly (readonly string[])[], screen: Screen): Table {
   const all = [headings.map(({ title }) => title), ...rows.map((row) => row.map(printable))];
-  const widths = fitting(headings, widthsOf(all), screen.width ?? Number.POSITIVE_INFINITY);
-  const [head = '', ...lines] = all.map((row) => lineOf(row, widths, headings));
+  const widths = fitting(headings, measureColumns(all), screen.width ?? Number.POSITIVE_INFINITY);
+  const [head = '', ...lines] = all.map((row) => formatLine(row, widths, headings));
   const text = [screen.bold ? `\u001b[1m${head}\u001b[0m` : head, ...lines].map((line) => `${line}\n`).join('');
   return { text, leftOut: headings.slice(widths.length).map(({ title }) => title) };
 }
@@ -48,7 +48,7 @@ export function makeTable(headings: readonly Heading[], rows: readonly (readonly
 /** Values behind their labels, one on a line, indented. */
 export function recordText(fields: readonly (readonly [label: string, value: string])[]): string {
   const rows = fields.map((field) => field.map(printable));
-  return rows.map((row) => `  ${lineOf(row, widthsOf(rows), [])}\n`).join('');
+  return rows.map((row) => `  ${formatLine(row, measureColumns(rows), [])}\n`).join('');
 }
 
 /** Widths that fit. Columns are dropped from the end until truncating the widest texts is enough. */
@@ -72,34 +72,34 @@ function total(widths: readonly number[]): number {
   return widths.reduce((sum, each) => sum + each, 0) + gap.length * (widths.length - 1);
 }
 
-function widthsOf(rows: readonly (readonly string[])[]): number[] {
+function measureColumns(rows: readonly (readonly string[])[]): number[] {
   return (rows[0] ?? []).map((_, column) =>
-    rows.reduce((widest, row) => Math.max(widest, widthOf(row[column] ?? '')), 0),
+    rows.reduce((widest, row) => Math.max(widest, measureWidth(row[column] ?? '')), 0),
   );
 }
 
-function lineOf(row: readonly string[], widths: readonly number[], headings: readonly Heading[]): string {
+function formatLine(row: readonly string[], widths: readonly number[], headings: readonly Heading[]): string {
   const cells = widths.map((width, column) => {
     const text = cutTo(row[column] ?? '', width);
-    const room = ' '.repeat(width - widthOf(text));
+    const room = ' '.repeat(width - measureWidth(text));
     return headings[column]?.right ? room + text : text + room;
   });
   return cells.join(gap).trimEnd();
 }
 
 function cutTo(text: string, width: number): string {
-  if (widthOf(text) <= width) return text;
+  if (measureWidth(text) <= width) return text;
   let kept = '';
-  for (const { segment } of charactersOf(text)) {
-    if (widthOf(kept + segment) >= width) break;
+  for (const { segment } of splitCharacters(text)) {
+    if (measureWidth(kept + segment) >= width) break;
     kept += segment;
   }
   return `${kept}…`;
 }
 
-function widthOf(text: string): number {
+function measureWidth(text: string): number {
   if (/^[ -~]*$/.test(text)) return text.length;
-  const widths = Array.from(charactersOf(text), ({ segment }): number => (wide.test(segment) ? 2 : 1));
+  const widths = Array.from(splitCharacters(text), ({ segment }): number => (wide.test(segment) ? 2 : 1));
   return widths.reduce((sum, width) => sum + width, 0);
 }
 
@@ -113,12 +113,12 @@ export function show(value: unknown): string {
   if (value === null || value === undefined || value === '') return '-';
   if (Array.isArray(value)) return value.length === 0 ? '-' : value.map(show).join(', ');
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  if (typeof value === 'object') return show(nameOf(value));
+  if (typeof value === 'object') return show(summarizeValue(value));
   return String(value).replace(time, '$1 $2 UTC');
 }
 
 /** The label of a field: `clientSecret` is "Client secret". */
-export function labelOf(field: string): string {
+export function formatLabel(field: string): string {
   return capital(field.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`));
 }
 
@@ -130,7 +130,7 @@ export function capital(words: string): string {
 const time = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z$/;
 
 /** Nested objects are shown by name, warnings by code, and links by address. */
-function nameOf(thing: object): unknown {
+function summarizeValue(thing: object): unknown {
   const { name, code, url } = thing as Readonly<Record<string, unknown>>;
   return name ?? code ?? url ?? JSON.stringify(thing);
 }

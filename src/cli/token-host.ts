@@ -18,8 +18,8 @@ import {
   type TokenEndpointResponse,
 } from 'oauth4webapi';
 import type { Context } from './context.ts';
-import { Failure, failureOf } from './failure.ts';
-import { fetchWhole, fieldsOf, jsonOf, notUnderstood, send, textOf } from './send.ts';
+import { Failure, findFailureKind } from './failure.ts';
+import { fetchWhole, notUnderstood, parseJson, readFields, readText, send } from './send.ts';
 import type { StoredSession } from './token-store.ts';
 
 /** A token host, and the options for requests to it. */
@@ -31,7 +31,7 @@ export interface TokenHost {
 }
 
 /** A token request that was refused (RFC 6749 §5.2). */
-export class GrantRefused extends Failure {
+export class GrantRefusal extends Failure {
   readonly code: string;
 
   constructor(kind: ConstructorParameters<typeof Failure>[0], message: string, code: string) {
@@ -44,12 +44,12 @@ export class GrantRefused extends Failure {
 export async function discover(context: Context, authUrl: string): Promise<TokenHost> {
   const url = `${authUrl}/.well-known/openid-configuration`;
   const { status, json } = await send(context, url, { method: 'GET' });
-  const issuer = textOf(json, 'issuer');
-  const { scopes_supported: scopes, id_token_signing_alg_values_supported: algorithms } = fieldsOf(json);
+  const issuer = readText(json, 'issuer');
+  const { scopes_supported: scopes, id_token_signing_alg_values_supported: algorithms } = readFields(json);
   if (status === 404)
     throw new Failure('failed', `${authUrl} is not a token host; use --auth-url for the token host of the server`);
   if (status !== 200 || issuer === undefined || !Array.isArray(scopes)) throw notUnderstood(url, status);
-  const deviceEndpoint = endpointOf(json, 'device_authorization_endpoint', authUrl);
+  const deviceEndpoint = readEndpoint(json, 'device_authorization_endpoint', authUrl);
   return {
     server: {
       ...serverAt(authUrl),
@@ -74,8 +74,8 @@ function serverAt(authUrl: string): AuthorizationServer {
 }
 
 /** An endpoint of the metadata; `undefined` if it is not a web address, or less secure than the host's own. */
-function endpointOf(json: unknown, field: string, authUrl: string): string | undefined {
-  const text = textOf(json, field) ?? '';
+function readEndpoint(json: unknown, field: string, authUrl: string): string | undefined {
+  const text = readText(json, field) ?? '';
   const protocol = URL.canParse(text) ? new URL(text).protocol : '';
   return protocol === 'https:' || (protocol === 'http:' && isPlain(authUrl)) ? text : undefined;
 }
@@ -156,7 +156,7 @@ export async function renewSession(context: Context, session: StoredSession): Pr
       process: processRefreshTokenResponse,
     });
   } catch (error) {
-    if (error instanceof GrantRefused && ['invalid_grant', 'invalid_client'].includes(error.code)) return undefined;
+    if (error instanceof GrantRefusal && ['invalid_grant', 'invalid_client'].includes(error.code)) return undefined;
     throw error;
   }
 }
@@ -180,7 +180,7 @@ interface Grant {
   process(server: AuthorizationServer, client: Client, response: Response): Promise<TokenEndpointResponse>;
 }
 
-/** @throws {GrantRefused | Failure} */
+/** @throws {GrantRefusal | Failure} */
 export async function requestTokens(
   context: Context,
   { server }: TokenHost,
@@ -188,7 +188,7 @@ export async function requestTokens(
   { request, process }: Grant,
 ): Promise<StoredSession> {
   const url = `${authUrl}/connect/token`;
-  const client = clientOf(clientId);
+  const client = createClient(clientId);
   const asked = context.clock.now();
   const tokens = await exchange(url, request(client), (response) => process(server, client, response));
   if (tokens.expires_in === undefined) throw notUnderstood(url, 200);
@@ -203,13 +203,13 @@ export async function requestTokens(
 }
 
 /** The ID token is not used, so a machine whose clock is wrong can sign in. */
-function clientOf(clientId: string): Client {
+function createClient(clientId: string): Client {
   return { client_id: clientId, [clockTolerance]: Number.MAX_SAFE_INTEGER };
 }
 
 /**
  * Reads the answer of the token host. The library's error messages are not shown, as they may contain a token.
- * @throws {GrantRefused | Failure}
+ * @throws {GrantRefusal | Failure}
  */
 export async function exchange<T>(
   url: string,
@@ -217,7 +217,7 @@ export async function exchange<T>(
   process: (response: Response) => Promise<T>,
 ): Promise<T> {
   const response = await request;
-  if (response.status !== 200) throw grantRefusal(url, response.status, jsonOf(await response.text()));
+  if (response.status !== 200) throw createGrantRefusal(url, response.status, parseJson(await response.text()));
   try {
     return await process(response);
   } catch {
@@ -226,10 +226,10 @@ export async function exchange<T>(
 }
 
 /** An error of the token host (RFC 6749 §5.2). The library reads errors of status 400 to 499 only. */
-function grantRefusal(url: string, status: number, json: unknown): Failure {
-  const code = textOf(json, 'error');
+function createGrantRefusal(url: string, status: number, json: unknown): Failure {
+  const code = readText(json, 'error');
   if (code === undefined) return notUnderstood(url, status);
-  const description = textOf(json, 'error_description') ?? 'The token host refused the request';
+  const description = readText(json, 'error_description') ?? 'The token host refused the request';
   const unauthorized = ['invalid_client', 'invalid_grant'].includes(code);
-  return new GrantRefused(unauthorized ? 'unauthorized' : failureOf(status), `${description} (${code})`, code);
+  return new GrantRefusal(unauthorized ? 'unauthorized' : findFailureKind(status), `${description} (${code})`, code);
 }

@@ -18,7 +18,7 @@ import Type, { type Static } from 'typebox';
 import Value from 'typebox/value';
 import type { Context } from './context.ts';
 import { Failure } from './failure.ts';
-import { jsonOf } from './send.ts';
+import { parseJson } from './send.ts';
 
 const sessionSchema = Type.Object({
   /** Address of the token host. */
@@ -42,14 +42,14 @@ const storedSchema = Type.Object({
 
 export type StoredSession = Static<typeof sessionSchema>;
 
-type Stored = Static<typeof storedSchema>;
+type StoredContent = Static<typeof storedSchema>;
 
 /** The file with the tokens of this user, which only they may read. */
 export interface TokenStore {
   /** @throws {Failure} if the file cannot be read or is damaged */
-  read(): Stored;
+  read(): StoredContent;
   /** Atomic. Call it only within `exclusively`. */
-  write(stored: Stored): void;
+  write(stored: StoredContent): void;
   /** Works while no other process changes the file. */
   exclusively<T>(work: () => Promise<T>): Promise<T>;
 }
@@ -67,7 +67,7 @@ export function openTokenStore(context: Context): TokenStore {
   };
 }
 
-export function withSession(stored: Stored, url: string, session: StoredSession | undefined): Stored {
+export function withSession(stored: StoredContent, url: string, session: StoredSession | undefined): StoredContent {
   const others = Object.entries(stored.servers).filter(([known]) => known !== url);
   return { ...stored, servers: Object.fromEntries(session === undefined ? others : [...others, [url, session]]) };
 }
@@ -78,7 +78,7 @@ function configurationFolder({ env }: Context): string {
   return isAbsolute(folder) ? folder : join(env['HOME'] || homedir(), '.config');
 }
 
-function read(path: string): Stored {
+function read(path: string): StoredContent {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
@@ -86,7 +86,7 @@ function read(path: string): Stored {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { current: null, servers: {} };
     throw new Failure('failed', `Cannot read ${path}: ${(error as Error).message}`);
   }
-  const stored = jsonOf(text);
+  const stored = parseJson(text);
   if (Value.Check(storedSchema, stored)) return stored;
   throw new Failure('failed', `Cannot use ${path}: the file is damaged; remove it, then sign in again`);
 }
@@ -101,7 +101,7 @@ function makeFolder(folder: string): void {
 }
 
 /** The new file is complete and on disk before it replaces the old one. */
-function write(path: string, stored: Stored, unique: string): void {
+function write(path: string, stored: StoredContent, unique: string): void {
   const fresh = `${path}.${unique}`;
   try {
     const file = openSync(fresh, 'wx', 0o600);
@@ -147,7 +147,7 @@ export async function underLock<T>(
   try {
     return await work();
   } finally {
-    if (ownerOf(path) === owner) rmSync(path, { force: true });
+    if (findOwner(path) === owner) rmSync(path, { force: true });
   }
 }
 
@@ -168,13 +168,13 @@ function take(path: string, owner: string): boolean {
 
 /** Of several processes that remove a lock at the same time, none removes the lock of the next owner. */
 function removeAbandoned(path: string, owner: string, now: number): boolean {
-  const seen = ownerOf(path);
+  const seen = findOwner(path);
   if (seen === undefined) return true;
   if (!isAbandoned(path, seen, now)) return false;
   const aside = `${sideFile(path, owner)}.old`;
   try {
     renameSync(path, aside);
-    if (ownerOf(aside) !== seen) linkSync(aside, path);
+    if (findOwner(aside) !== seen) linkSync(aside, path);
   } catch (error) {
     if (!['ENOENT', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
   }
@@ -202,7 +202,7 @@ function sideFile(path: string, owner: string): string {
   return `${path}.${owner.split(' ')[1]}`;
 }
 
-function ownerOf(path: string): string | undefined {
+function findOwner(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {

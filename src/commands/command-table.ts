@@ -1,12 +1,12 @@
 import { type Entry, readGiven, type Syntax, type Terminal } from '../cli/command.ts';
-import { bashScript, fishScript, placesOf, zshScript } from '../cli/completion.ts';
+import { bashScript, fishScript, listPlaces, zshScript } from '../cli/completion.ts';
 import { type CommandName, commandNames, isOther, loadEntry, type OtherName } from './command-files.ts';
 
 const completionCommand: Syntax = {
   name: 'completion',
   summary: 'Print a completion script for a shell',
   operand: { name: 'SHELL', values: ['bash', 'zsh', 'fish'], description: 'bash, zsh or fish' },
-  flags: [],
+  options: [],
 };
 
 const others: Readonly<Record<OtherName, Entry<Syntax>>> = {
@@ -19,16 +19,16 @@ const others: Readonly<Record<OtherName, Entry<Syntax>>> = {
   fish                        flagmeter completion fish > ~/.config/fish/completions/flagmeter.fish
 `,
   },
-  version: entryOf({ name: 'version', summary: 'Print the version', flags: [] }),
-  help: entryOf({
+  version: createEntry({ name: 'version', summary: 'Print the version', options: [] }),
+  help: createEntry({
     name: 'help',
     summary: 'Print this text, or the help of a command',
     operand: { name: 'COMMAND', optional: true, values: commandNames, description: 'Command' },
-    flags: [],
+    options: [],
   }),
 };
 
-function entryOf(command: Syntax): Entry<Syntax> {
+function createEntry(command: Syntax): Entry<Syntax> {
   return { summary: command.summary, commands: [command] };
 }
 
@@ -41,6 +41,6 @@ const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript };
 /** @throws {UsageError} for an unknown shell */
 export function completion(argv: readonly string[], terminal: Terminal): number {
   const { operand: shell } = readGiven(completionCommand, argv);
-  terminal.out(scripts[shell as keyof typeof scripts](placesOf(commandTable)));
+  terminal.out(scripts[shell as keyof typeof scripts](listPlaces(commandTable)));
   return 0;
 }

@@ -2,7 +2,7 @@ import { type Syntax, secondWords, type Terminal } from '../cli/command.ts';
 import { UsageError, unknownWord } from '../cli/flags.ts';
 import { groups, type Setting, settings } from '../contract/config-schema.ts';
 import { nearestKnown } from '../contract/nearest.ts';
-import type { Flag, Operand } from '../contract/shapes/option.ts';
+import type { Operand, Option } from '../contract/shapes/option.ts';
 import { showSize } from '../runtime/size.ts';
 import { type CommandName, commandGroups, commandNamed } from './command-files.ts';
 import { commandTable } from './command-table.ts';
@@ -19,7 +19,7 @@ export function help(argv: readonly string[], terminal: Terminal): number {
   const name = first === undefined ? undefined : commandNamed(first);
   if (first !== undefined && name === undefined) throw unknownCommand(first);
   if (name === undefined || word === undefined) terminal.out(helpText(name));
-  else terminal.out(textOf([findCommand(name, word)]));
+  else terminal.out(formatHelp([findCommand(name, word)]));
   return 0;
 }
 
@@ -38,12 +38,12 @@ export function helpText(name?: CommandName): string {
   if (name === undefined) return overview();
   if (name === 'serve') return serveText();
   const { commands, summary, notes } = commandTable[name];
-  return textOf(commands, summary, notes);
+  return formatHelp(commands, summary, notes);
 }
 
-function textOf(commands: readonly Syntax[], summary = commands[0]?.summary, notes = ''): string {
-  const flags = flagsText(commands);
-  return `${commands.map(usageText).join('')}\n${summary}.\n${notes}${flags && `\n${flags}`}`;
+function formatHelp(commands: readonly Syntax[], summary = commands[0]?.summary, notes = ''): string {
+  const options = optionsText(commands);
+  return `${commands.map(usageText).join('')}\n${summary}.\n${notes}${options && `\n${options}`}`;
 }
 
 function overview(): string {
@@ -88,21 +88,21 @@ flagmeter ready http=HOST:PORT grpc=HOST:PORT
 ${parts.join('\n')}`;
 }
 
-function entry({ flag, variable, schema }: Setting): string {
-  const value = defaultOf(schema);
-  const more = [rangeOf(schema), value && `default: ${value}`, variable].filter((part) => part !== undefined);
-  return entryText(`--${flag} ${schema.value}`.trimEnd(), { description: schema.description, more: more.join(', ') });
+function entry({ option, variable, schema }: Setting): string {
+  const value = formatDefault(schema);
+  const more = [formatRange(schema), value && `default: ${value}`, variable].filter((part) => part !== undefined);
+  return entryText(`--${option} ${schema.value}`.trimEnd(), { description: schema.description, more: more.join(', ') });
 }
 
 /** Undefined for text. */
-export function rangeOf({ minimum, maximum, size }: Setting['schema']): string | undefined {
+export function formatRange({ minimum, maximum, size }: Setting['schema']): string | undefined {
   if (minimum === undefined || maximum === undefined) return undefined;
   const show = size ? showSize : String;
   return maximum === Number.MAX_SAFE_INTEGER ? `${show(minimum)} or more` : `${show(minimum)} to ${show(maximum)}`;
 }
 
 /** Undefined without a default. */
-export function defaultOf(schema: Setting['schema']): string | undefined {
+export function formatDefault(schema: Setting['schema']): string | undefined {
   if (typeof schema.default === 'number' && schema.size) return showSize(schema.default);
   return schema.default === undefined ? schema.defaultText : String(schema.default);
 }
@@ -113,8 +113,8 @@ const width = 100;
 const indent = '    ';
 
 /** Usage of a command, in lines that fit the terminal. */
-function usageText({ name, operand, flags }: Syntax): string {
-  const words = [`flagmeter ${name}`, ...(operand ? [operandWord(operand)] : []), ...flags.map(flagWord)];
+function usageText({ name, operand, options }: Syntax): string {
+  const words = [`flagmeter ${name}`, ...(operand ? [operandWord(operand)] : []), ...options.map(optionWord)];
   return `${filled(words, width - indent.length).join(`\n${indent}`)}\n`;
 }
 
@@ -130,12 +130,12 @@ function filled(words: readonly string[], max: number): string[] {
 }
 
 /** The descriptions of the operands and flags of commands, each once. Shared flags come last. */
-function flagsText(commands: readonly Syntax[]): string {
+function optionsText(commands: readonly Syntax[]): string {
   const operands = commands.flatMap(({ operand }) => (operand ? [entryText(operand.name, operand)] : []));
-  const flags = commands.flatMap((command) => command.flags.map((flag) => entryText(valued(flag), flag)));
-  const isShared = (text: string) => flags.indexOf(text) !== flags.lastIndexOf(text);
-  const shared = flags.filter(isShared);
-  return [...new Set([...operands, ...flags.filter((text) => !isShared(text)), ...shared])].join('');
+  const options = commands.flatMap((command) => command.options.map((option) => entryText(valued(option), option)));
+  const isShared = (text: string) => options.indexOf(text) !== options.lastIndexOf(text);
+  const shared = options.filter(isShared);
+  return [...new Set([...operands, ...options.filter((text) => !isShared(text)), ...shared])].join('');
 }
 
 function entryText(
@@ -154,11 +154,11 @@ function operandWord({ name, optional, values = [] }: Operand): string {
   return optional ? `[${name}]` : name;
 }
 
-function flagWord(flag: Flag): string {
-  const word = flag.many ? `${valued(flag)} …` : valued(flag);
-  return flag.required ? word : `[${word}]`;
+function optionWord(option: Option): string {
+  const word = option.many ? `${valued(option)} …` : valued(option);
+  return option.required ? word : `[${word}]`;
 }
 
-function valued({ name, value }: Flag): string {
+function valued({ name, value }: Option): string {
   return value === undefined ? `--${name}` : `--${name} ${value}`;
 }

@@ -2,7 +2,7 @@ import type { ComponentChildren, ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { LocationProvider, lazy, Route, Router, useLocation } from 'preact-iso';
 import type { Application } from '../contract/shapes/application.ts';
-import { placeOf } from './address/place.ts';
+import { readPlace } from './address/place.ts';
 import { resource } from './api/client.ts';
 import { usePoll } from './api/poll.ts';
 import { trouble, user } from './api/session.ts';
@@ -110,7 +110,7 @@ function Missing({ load, props }: { readonly load: () => Promise<Page>; readonly
 /** Shows the page if the application and the environment of its address exist. Pages rely on that. */
 function CheckedPlace({ children }: { readonly children: ComponentChildren }) {
   const { path, query } = useLocation();
-  const { application: id, environment } = placeOf(path.slice(root.length), query);
+  const { application: id, environment } = readPlace(path.slice(root.length), query);
   const listed = applications.value?.find((each) => each.id === id);
   // A new application may not be listed yet.
   const asked = applications.value !== undefined && listed === undefined ? id : undefined;

@@ -10,7 +10,7 @@ const formats = new Map<string, Intl.DateTimeFormat>();
 /** There are about 600 names, and each formatter has some kilobytes. */
 const maxFormats = 32;
 
-function formatOf(zone: string): Intl.DateTimeFormat {
+function getFormat(zone: string): Intl.DateTimeFormat {
   const known = formats.get(zone);
   if (known !== undefined) return known;
   const numeric = 'numeric';
@@ -37,7 +37,7 @@ export function offsetAt(zone: string, at: number): number {
   if (zone === 'UTC') return 0;
   const second = Math.floor(at / 1000) * 1000;
   const parts: Record<string, number> = {};
-  for (const { type, value } of formatOf(zone).formatToParts(second)) parts[type] = Number(value);
+  for (const { type, value } of getFormat(zone).formatToParts(second)) parts[type] = Number(value);
   const { year, month, day, hour, minute, second: s } = parts as Record<string, number>;
   return Date.UTC(year!, month! - 1, day, hour, minute, s) - second;
 }
@@ -92,31 +92,31 @@ export function daysFromHours(zone: string, from: number, to: number, keptFrom: 
 }
 
 /** The first day of the ISO week of a day: Monday. 1970-01-01 was a Thursday. */
-export function mondayOf(day: number): number {
+export function startOfWeek(day: number): number {
   return day - ((((day + 3) % 7) + 7) % 7);
 }
 
 /** The first day of the month of a day. @param months to add */
-export function monthOf(day: number, months = 0): number {
+export function startOfMonth(day: number, months = 0): number {
   const date = new Date(day * dayMs);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months, 1) / dayMs;
 }
 
 /** The same day some months earlier, or the last one of that month if it has fewer days. */
 export function monthsBefore(day: number, months: number): number {
-  const first = monthOf(day, -months);
-  const length = monthOf(first, 1) - first;
-  return first + Math.min(day - monthOf(day), length - 1);
+  const first = startOfMonth(day, -months);
+  const length = startOfMonth(first, 1) - first;
+  return first + Math.min(day - startOfMonth(day), length - 1);
 }
 
 /** The days of the ranges of the calendar, from the first until the last, exclusive. @param today a day */
 export const calendarRanges = {
   today: (today: number) => [today, today + 1],
   yesterday: (today: number) => [today - 1, today],
-  'this-week': (today: number) => [mondayOf(today), today + 1],
-  'last-week': (today: number) => [mondayOf(today) - 7, mondayOf(today)],
-  'this-month': (today: number) => [monthOf(today), today + 1],
-  'last-month': (today: number) => [monthOf(today, -1), monthOf(today)],
+  'this-week': (today: number) => [startOfWeek(today), today + 1],
+  'last-week': (today: number) => [startOfWeek(today) - 7, startOfWeek(today)],
+  'this-month': (today: number) => [startOfMonth(today), today + 1],
+  'last-month': (today: number) => [startOfMonth(today, -1), startOfMonth(today)],
 } as const satisfies Record<string, (today: number) => readonly [first: number, end: number]>;
 
 export type CalendarRange = keyof typeof calendarRanges;

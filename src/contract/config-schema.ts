@@ -36,7 +36,7 @@ export interface SettingNames {
   /** In the configuration file. */
   readonly key: string;
   /** `max-body`: `--max-body` on the command line. */
-  readonly flag: string;
+  readonly option: string;
   /** `FLAGMETER_MAX_BODY`. */
   readonly variable: string;
 }
@@ -50,12 +50,12 @@ export interface Setting extends SettingNames {
 export const settings: readonly Setting[] = Object.entries(settingsSchema.properties).map(([key, property]) => {
   const schema = property as unknown as SettingSchema;
   const { formerly } = schema;
-  return { ...namesOf(key as keyof Settings), ...(formerly && { formerly: namesOf(formerly) }), schema };
+  return { ...deriveNames(key as keyof Settings), ...(formerly && { formerly: deriveNames(formerly) }), schema };
 });
 
-function namesOf<Key extends string>(key: Key) {
-  const flag = key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-  return { key, flag, variable: `FLAGMETER_${flag.toUpperCase().replaceAll('-', '_')}` };
+function deriveNames<Key extends string>(key: Key) {
+  const option = key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  return { key, option, variable: `FLAGMETER_${option.toUpperCase().replaceAll('-', '_')}` };
 }
 
 /** The headings of the settings, in order. */

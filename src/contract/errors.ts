@@ -15,8 +15,8 @@ export const onlyCounts = (reason: string) => `${reason}. This node counts, but 
 export const postgresUnavailable = onlyCounts('PostgreSQL is not available');
 
 /** The refusal of a request, with its reason. The caller sees it, so it must not contain secrets. */
-export class ApiError extends Error {
-  override readonly name = 'ApiError';
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
   readonly code: RefusalCode;
   /** Seconds for `Retry-After`. */
   readonly retryAfter: number | undefined;
@@ -34,6 +34,6 @@ export class ApiError extends Error {
 }
 
 /** The refusal of work that needs PostgreSQL. Anyone may see it: only the log has the host and the reason. */
-export function postgresAway(): ApiError {
-  return new ApiError('engine_unavailable', postgresUnavailable, 2);
+export function postgresAway(): Refusal {
+  return new Refusal('engine_unavailable', postgresUnavailable, 2);
 }

@@ -15,7 +15,7 @@ export const scopePermissions: Readonly<Record<KeyScope, string>> = {
 export const scopeOfRole = { Viewer: 'read', User: 'write', Admin: 'admin' } as const satisfies Record<Role, KeyScope>;
 
 /** The role that scopes include; `undefined` if they include none. */
-export function roleOf(scopes: readonly KeyScope[]): Role | undefined {
+export function findRole(scopes: readonly KeyScope[]): Role | undefined {
   if (scopes.includes('admin')) return 'Admin';
   if (scopes.includes('write')) return 'User';
   return scopes.includes('read') ? 'Viewer' : undefined;

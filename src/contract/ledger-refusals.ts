@@ -1,5 +1,5 @@
 /** A reason to refuse a request. Texts may contain Markdown code, and end without a full stop. */
-export interface Refusal {
+export interface RefusalDescription {
   /** The HTTP status. */
   readonly status: number;
   /** The meaning of the code, for the sender of the request. */
@@ -154,4 +154,4 @@ export const ledgerRefusals = {
     title: 'The deadline passed before the report was accepted',
     remedy: 'Nothing was counted: retry with a deadline of a few seconds',
   },
-} as const satisfies Readonly<Record<string, Refusal>>;
+} as const satisfies Readonly<Record<string, RefusalDescription>>;

@@ -6,7 +6,7 @@ interface Route {
   readonly label: string;
   /** HTTP status of accepted messages. */
   readonly status: 200 | 202;
-  /** The product that sends them, if they have neither use nor views: see `checksOnlyOf`. */
+  /** The product that sends them, if they have neither use nor views: see `listChecksOnly`. */
   readonly checksOnly?: string;
 }
 
@@ -32,23 +32,23 @@ export const senderRouteText =
   'Kind of its requests: packets, usage reports, metrics reports, OpenTelemetry, or messages of Unleash SDKs. The latter three do not report use and views.';
 
 /** The source of senders that report checks only. A later release may have stored a route that this one does not know. */
-function sourceOf({ route }: { readonly route: string }): string | undefined {
+function findSource({ route }: { readonly route: string }): string | undefined {
   return messageRoutes[route as MessageRoute]?.checksOnly;
 }
 
 /** True if the senders of a route report checks only. */
 export function isChecksOnly(sender: { readonly route: string }): boolean {
-  return sourceOf(sender) !== undefined;
+  return findSource(sender) !== undefined;
 }
 
 /**
  * The sources of senders that report checks only; none if a sender reports use and views as well. Metrics say nothing about either.
  * Without use and views, their counts are unknown, not 0.
  */
-export function checksOnlyOf(senders: Iterable<{ readonly route: string }>): string[] {
+export function listChecksOnly(senders: Iterable<{ readonly route: string }>): string[] {
   const found = new Set<string>();
   for (const sender of senders) {
-    const source = sourceOf(sender);
+    const source = findSource(sender);
     if (source !== undefined) found.add(source);
     else if (sender.route !== 'metrics') return [];
   }

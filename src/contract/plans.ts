@@ -1,5 +1,5 @@
 /** Determines the limits of a team. */
-export type Plan = 'free' | 'team' | 'enterprise';
+export type Tier = 'free' | 'team' | 'enterprise';
 
 /** The limits of each plan, and their names in refusals. The highest limits also bound memory use. */
 export const limits = {
@@ -13,6 +13,6 @@ export const limits = {
   teams: { words: 'teams created by a team', free: 3, team: 20, enterprise: 100 },
   features: { words: 'declared features of an application', free: 200, team: 2000, enterprise: 10_000 },
   metrics: { words: 'declared metrics of an application', free: 100, team: 1000, enterprise: 10_000 },
-} as const satisfies Record<string, Readonly<Record<Plan, number>> & { readonly words: string }>;
+} as const satisfies Record<string, Readonly<Record<Tier, number>> & { readonly words: string }>;
 
-export type PlanLimit = keyof typeof limits;
+export type TierLimit = keyof typeof limits;

@@ -20,7 +20,7 @@ export const unknownBrowser = 'Browser';
 const longest = 500;
 
 /** A browser and its major version; `undefined` for other programs. */
-export function browserOf(userAgent: string): Program | undefined {
+export function parseBrowser(userAgent: string): Program | undefined {
   const head = userAgent.slice(0, longest);
   for (const [name, mark] of browsers) {
     const version = mark.exec(head)?.[1];
@@ -30,15 +30,15 @@ export function browserOf(userAgent: string): Program | undefined {
 }
 
 /** The first product of a `User-Agent` (RFC 9110 §10.1.5), whose name may have spaces here. */
-export function productOf(userAgent: string): Program {
+export function parseProduct(userAgent: string): Program {
   const [, name = '', version] = /^([^/(;]*)(?:\/([^\s(;]*))?/.exec(userAgent.slice(0, longest)) ?? [];
   return { name, version };
 }
 
 /** A program and the first two numbers of its version. */
-export function programOf(userAgent: string): Program {
-  const browser = userAgent.startsWith('Mozilla/') ? browserOf(userAgent) : undefined;
-  const { name, version } = browser ?? productOf(userAgent);
+export function parseProgram(userAgent: string): Program {
+  const browser = userAgent.startsWith('Mozilla/') ? parseBrowser(userAgent) : undefined;
+  const { name, version } = browser ?? parseProduct(userAgent);
   // Unleash SDKs separate the version by a space or a colon.
   const [, program = '', said = version] = /^(.*?)(?:[ :@]v?(\d+\.[\w.+-]*))?$/.exec(name.trim()) ?? [];
   const numbers = /^v?(\d+(?:\.\d+)?)/.exec(said ?? '')?.[1];
@@ -46,7 +46,7 @@ export function programOf(userAgent: string): Program {
 }
 
 export function programText(userAgent: string): string {
-  const { name, version } = programOf(userAgent);
+  const { name, version } = parseProgram(userAgent);
   return version === undefined ? name : `${name} ${version}`;
 }
 

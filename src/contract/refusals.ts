@@ -1,4 +1,4 @@
-import { ledgerRefusals, type Refusal } from './ledger-refusals.ts';
+import { ledgerRefusals, type RefusalDescription } from './ledger-refusals.ts';
 
 /** Every refusal, under its stable code. The tables of docs/errors.md are generated from this. */
 export const refusals = {
@@ -64,6 +64,6 @@ export const refusals = {
     title: 'The resource does not match If-Match',
     remedy: 'Read it again, apply your change to the new state, and send its new `ETag`',
   },
-} as const satisfies Readonly<Record<string, Refusal>>;
+} as const satisfies Readonly<Record<string, RefusalDescription>>;
 
 export type RefusalCode = keyof typeof refusals;

@@ -24,7 +24,7 @@ export interface Membership {
 }
 
 /** The roles of a user, by team id. @param teams some of theirs; by default all */
-export function teamRolesOf(user: Membership, teams = user.teams): Record<string, Role> {
+export function listTeamRoles(user: Membership, teams = user.teams): Record<string, Role> {
   return Object.fromEntries(teams.map((team) => [team, roleIn(user, team) ?? user.role]));
 }
 

@@ -12,7 +12,7 @@ export function searchWords(text: string): string[] {
  * How well a name fits, 0 is best: it is the text, begins with it, has a word that does, or contains it. `undefined` if it does not
  * contain all words.
  */
-export function rankOf(name: string, words: readonly string[]): number | undefined {
+export function rankName(name: string, words: readonly string[]): number | undefined {
   const text = name.toLowerCase();
   if (words.length === 1 && text === words[0]) return 0;
   let rank = 0;
@@ -31,12 +31,12 @@ function startsWord(name: string, text: string, word: string, first: number): bo
   return false;
 }
 
-export interface Ranked {
+export interface RankedName {
   readonly name: string;
   readonly rank: number;
 }
 
 /** Sorts by rank, then the shorter name. */
-export function byRank(a: Ranked, b: Ranked): number {
+export function byRank(a: RankedName, b: RankedName): number {
   return a.rank - b.rank || a.name.length - b.name.length || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
 }

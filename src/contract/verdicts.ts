@@ -63,7 +63,7 @@ export function verdictWord(kind: unknown): string | null {
 }
 
 /** Explains a verdict that rests on silence alone; `undefined` for the others. */
-export function silenceOf(kind: VerdictKind): string | undefined {
+export function explainSilence(kind: VerdictKind): string | undefined {
   return verdictRules[kind].basis === 'silence' ? silenceOnly : undefined;
 }
 

@@ -28,7 +28,7 @@ export interface EventMessage {
 
 /** The fields that the data of each event has besides its own. */
 export interface OfTeam {
-  readonly team: Named;
+  readonly team: NamedEntity;
 }
 
 interface WebhookEventDeclaration<Data> {
@@ -40,7 +40,7 @@ interface WebhookEventDeclaration<Data> {
 /** @typeParam Data the `data` that receivers get besides the team. Times are RFC 3339. Fields that an earlier release lacks are optional. */
 const event = <Data>(declaration: WebhookEventDeclaration<Data>) => declaration;
 
-interface Named {
+interface NamedEntity {
   readonly id: string;
   readonly name: string;
 }
@@ -52,7 +52,7 @@ interface DigestData {
   readonly week: { readonly from: string; readonly to: string };
   /** The applications with the most flags to remove, at most 10. */
   readonly applications: readonly {
-    readonly application: Named;
+    readonly application: NamedEntity;
     readonly counts: {
       readonly flags: number;
       readonly canGo: number;
@@ -87,7 +87,7 @@ const mostEnvironments = 5;
 /** The events that teams can subscribe to. */
 export const webhookEvents = {
   'flag.first_seen': event<{
-    readonly application: Named;
+    readonly application: NamedEntity;
     readonly environment: string;
     readonly feature: string;
     readonly firstSeenAt: string;
@@ -98,12 +98,12 @@ export const webhookEvents = {
     message: ({ application, environment, feature, firstSeenAt, owners }) => ({
       sentence: words`The flag ${feature} of ${application.name} was seen in ${environment} for the first time`,
       facts: [['First seen', moment(firstSeenAt)], ...ownersFact(owners)],
-      page: flagPage(application, feature, environment),
+      page: featurePage(application, feature, environment),
       finding: [application.id, feature],
     }),
   }),
   'flag.stale': event<{
-    readonly application: Named;
+    readonly application: NamedEntity;
     readonly feature: string;
     /** `null` for a flag that was declared but never seen. */
     readonly lastSeenAt: string | null;
@@ -125,12 +125,12 @@ export const webhookEvents = {
         ['Caution', [`${silenceOnly}.`]],
         ...ownersFact(owners),
       ],
-      page: flagPage(application, feature),
+      page: featurePage(application, feature),
       finding: [application.id, feature],
     }),
   }),
   'flag.verdict_changed': event<{
-    readonly application: Named;
+    readonly application: NamedEntity;
     readonly feature: string;
     readonly previous: VerdictKind;
     readonly verdict: VerdictKind;
@@ -170,7 +170,7 @@ export const webhookEvents = {
         ...ownersFact(owners),
         ...reasons.slice(0, mostReasons).map(({ text }) => ['Reason', words`${text}`] as const),
       ],
-      page: flagPage(application, feature, environments[0]),
+      page: featurePage(application, feature, environments[0]),
       finding: calling.includes(verdict) ? [application.id, feature, verdict] : null,
     }),
   }),
@@ -190,8 +190,8 @@ export const webhookEvents = {
     message: digestMessage,
   }),
   'key.leaked': event<{
-    readonly application: Named;
-    readonly key: Named & { readonly prefix: string };
+    readonly application: NamedEntity;
+    readonly key: NamedEntity & { readonly prefix: string };
     readonly leakedAt: string;
   }>({
     when: 'A browser sent a Backend key',
@@ -207,7 +207,7 @@ export const webhookEvents = {
     }),
   }),
   'api-key.expiring': event<{
-    readonly apiKey: Named;
+    readonly apiKey: NamedEntity;
     readonly expiresAt: string;
     /** Rounded up. */
     readonly daysLeft: number;
@@ -226,7 +226,7 @@ export const webhookEvents = {
   }),
   'ingest.refusing': event<{
     /** `null` if the service refuses all messages. */
-    readonly application: Named | null;
+    readonly application: NamedEntity | null;
     readonly environment: string | null;
     readonly code: string;
     readonly status: number;
@@ -262,11 +262,11 @@ export const webhookEvents = {
     }),
   }),
   'experiment.finished': event<{
-    readonly application: Named;
+    readonly application: NamedEntity;
     /** `null` if it was deleted. */
     readonly environment: string | null;
     readonly feature: string;
-    readonly experiment: Named;
+    readonly experiment: NamedEntity;
     readonly outcome: string;
     /** The outcome in a sentence. */
     readonly verdict: string;
@@ -299,7 +299,7 @@ export const webhookEvents = {
   'member.changed': event<{
     readonly change: keyof typeof memberSentences;
     /** The role is that in the team. */
-    readonly user: Named & { readonly email: string; readonly role: Role };
+    readonly user: NamedEntity & { readonly email: string; readonly role: Role };
     readonly by: { readonly type: ActorType; readonly name: string };
   }>({
     when: 'A member was added, changed or removed',
@@ -331,7 +331,7 @@ const memberSentences = {
 /** The events, and the test that a person requests for one webhook. */
 export const sentEvents = {
   ...webhookEvents,
-  'webhook.test': event<{ readonly webhook: Named }>({
+  'webhook.test': event<{ readonly webhook: NamedEntity }>({
     when: 'Someone requested a test',
     example: { webhook: { id: 'webhook_…', name: 'Chat' } },
     message: ({ webhook, team }) => ({
@@ -389,8 +389,8 @@ const mostInDigest = 10;
 
 function digestMessage({ week, applications, applicationsLeftOut, team }: DigestData & OfTeam): EventMessage {
   const total = applications.reduce((sum, { counts }) => sum + counts.canGo, 0);
-  const flags = applications.flatMap(({ application, canGo }) =>
-    canGo.map((flag) => ['Can go', digestFlag(application.name, flag)] as const),
+  const features = applications.flatMap(({ application, canGo }) =>
+    canGo.map((feature) => ['Can go', digestFeature(application.name, feature)] as const),
   );
   const [only] = applications;
   return {
@@ -399,7 +399,7 @@ function digestMessage({ week, applications, applicationsLeftOut, team }: Digest
       ...applications.map(
         ({ application, counts }) => ['Application', digestCounts(application.name, counts)] as const,
       ),
-      ...flags.slice(0, mostInDigest),
+      ...features.slice(0, mostInDigest),
       ...(total > mostInDigest ? [['More', [`${total - mostInDigest} more can go`]] as const] : []),
       ...(applicationsLeftOut > 0 ? [['Left out', [`${applicationsLeftOut} more applications`]] as const] : []),
     ],
@@ -425,7 +425,7 @@ function digestCounts(name: string, { flags, canGo, undeclared, archivedButAsked
   return words`${shortened(name)}: ${[counts.filter(Boolean).join(', ')]}`;
 }
 
-function digestFlag(application: string, { feature, since, variant, owners }: InDigest['canGo'][number]): Words {
+function digestFeature(application: string, { feature, since, variant, owners }: InDigest['canGo'][number]): Words {
   const from = since === null ? '' : ` since ${since.slice(0, 10)}`;
   const state = variant === null ? [`unused${from}`] : words`only ${shortened(variant)}${[from]}`;
   const by = owners.length === 0 ? [] : [', owned by ', ...ownersWords(owners)];
@@ -439,7 +439,7 @@ function shortened(name: string): string {
 }
 
 /** Without an environment, the console shows the flag in the first one. */
-function flagPage({ id }: { readonly id: string }, name: string, environment?: string): ConsolePage {
+function featurePage({ id }: { readonly id: string }, name: string, environment?: string): ConsolePage {
   return environment === undefined
     ? { path: ['apps', id], query: { flag: name } }
     : { path: ['apps', id, environment, 'flag'], query: { name } };

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newPassword } from '../accounts/passwords.ts';
 import { type FirstCredentials, prepareData } from '../accounts/prepare.ts';
-import type { Given, Terminal } from '../cli/command.ts';
+import type { Arguments, Terminal } from '../cli/command.ts';
 import { UsageError } from '../cli/flags.ts';
 import { loadHttpEngine } from '../http/engines/runtime.ts';
 import { authority } from '../runtime/addresses.ts';
@@ -32,7 +32,7 @@ import { Traffic } from './traffic.ts';
 const sources = { clock: systemClock, randomBytes } as const;
 
 interface Demo {
-  readonly given: Given;
+  readonly given: Arguments;
   readonly seed: number;
   readonly log: Log;
   readonly terminal: Terminal;
@@ -58,7 +58,7 @@ export interface ReadyDemo extends FirstCredentials {
  * @throws {UsageError} for wrong flags
  * @throws {Error} when the temp directory or an address cannot be used
  */
-export async function demo(given: Given, terminal: Terminal): Promise<number> {
+export async function demo(given: Arguments, terminal: Terminal): Promise<number> {
   const startedAt = systemClock.monotonic();
   const seed = readSeed(given.value('seed'));
   const format = terminal.interactive ? 'text' : 'json';
@@ -123,8 +123,8 @@ async function serve(
   stopping: AbortSignal,
 ): Promise<number> {
   const { credentials, accounts, shop, story } = await fill(config, seed, progress, stopping);
-  const parts = { ...builtIn(), config, accounts, ...sources, log, fatal: signals.fail };
-  const service = await startService(parts, bound);
+  const services = { ...builtIn(), config, accounts, ...sources, log, fatal: signals.fail };
+  const service = await startService(services, bound);
   temp.lock.coverFiles();
   const { listener } = bound.listeners[0]!;
   const grpc = authority(bound.grpc.host, bound.grpc.port);

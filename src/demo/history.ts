@@ -3,7 +3,7 @@ import type { RandomBytes } from '../accounts/secrets.ts';
 import { Ledger } from '../ingest/ledger/ledger.ts';
 import { Senders } from '../ingest/senders.ts';
 import type { Config } from '../serve/config/config.ts';
-import { limitsOf, retentionOf } from '../serve/config/limits.ts';
+import { getRetention, getSeriesLimits } from '../serve/config/limits.ts';
 import { createAggregator } from '../storage/commit/aggregator.ts';
 import { Batch, LedgerTotals } from '../storage/commit/batch.ts';
 import { RecordArrays } from '../storage/commit/record-buffer.ts';
@@ -14,11 +14,11 @@ import { digestIdentity, openDigestSecret } from '../storage/lmdb/instances.ts';
 import type { LedgerLine } from '../storage/lmdb/ledger.ts';
 import type { Environment, KeyRefusals } from '../storage/lmdb/records.ts';
 import type { UsageTables } from '../storage/lmdb/usage.ts';
-import type { DemoFlag } from './flags.ts';
+import type { DemoFeature } from './flags.ts';
 import { brokenSenders, type KeyName, ledgerSource, metrics, programs } from './programs.ts';
 import { Random, type Shares } from './random.ts';
 import type { RefusedByKey, Shop } from './shop.ts';
-import { type ActiveFlag, historyDays, type Story } from './story.ts';
+import { type ActiveFeature, historyDays, type Story } from './story.ts';
 
 /** Visitors with exposures: the first customers of the shop, for the last days. */
 const knownVisitors = 300;
@@ -53,18 +53,18 @@ interface HistoryDeps {
 export async function writeHistory(deps: HistoryDeps, stopping: AbortSignal): Promise<RefusedByKey> {
   const { usage, shop, story, until, config, progress } = deps;
   const now = until * 60_000;
-  const horizons = horizonsAt(now, retentionOf(config));
+  const horizons = horizonsAt(now, getRetention(config));
   const { write, maintain } = createAggregator(usage);
   const arrays = new RecordArrays();
   const writer = openWriter(deps);
   for (let day = story.today - historyDays; day <= story.today; day += 1) {
-    const spans = [...spansOf(day, until, horizons)];
+    const spans = [...listSpans(day, until, horizons)];
     for (let at = 0; at < spans.length; at += spansPerCommit) {
       stopping.throwIfAborted();
       const batch = new Batch(arrays);
       if (at === 0) beginDay(writer, batch, day);
       addCounts(writer, batch, spans.slice(at, at + spansPerCommit));
-      write(batch.seal(undefined, at === 0 ? [...ledgerOf(writer, day)] : []));
+      write(batch.seal(undefined, at === 0 ? [...generateLedger(writer, day)] : []));
       batch.release();
     }
     progress.days(historyDays - (story.today - day), historyDays);
@@ -87,7 +87,7 @@ interface Span {
   readonly bucket: number;
 }
 
-function* spansOf(day: number, until: number, horizons: Horizons): Generator<Span> {
+function* listSpans(day: number, until: number, horizons: Horizons): Generator<Span> {
   const end = Math.min(until, (day + 1) * minutesPerDay);
   for (let minute = day * minutesPerDay, next = minute; minute < end; minute = next) {
     next = Math.min(end, ceilToBucket(minute + 1, horizons));
@@ -103,16 +103,16 @@ function openWriter(deps: HistoryDeps) {
   const totals = new LedgerTotals();
   return {
     ...deps,
-    dictionary: new SeriesDictionary(usage, limitsOf(config)),
+    dictionary: new SeriesDictionary(usage, getSeriesLimits(config)),
     /** The HMAC key of people's digests. */
     secret: openDigestSecret(usage, randomBytes),
     random: new Random(story.seed),
     senders: new Senders(),
     /** The flags of the current day. */
-    active: new Map<Environment, readonly ActiveFlag[]>(),
+    active: new Map<Environment, readonly ActiveFeature[]>(),
     clock,
     totals,
-    ledger: new Ledger({ store: usage, clock, laneOf: () => ({ ledger: totals }) }),
+    ledger: new Ledger({ store: usage, clock, findLane: () => ({ ledger: totals }) }),
     ledgerRandom: new Random(story.seed + 1),
     refused: new Map<KeyName, KeyRefusals>(),
   };
@@ -123,14 +123,14 @@ interface Place {
   readonly batch: Batch;
   readonly series: EnvironmentSeries;
   readonly environment: Environment;
-  readonly active: readonly ActiveFlag[];
+  readonly active: readonly ActiveFeature[];
 }
 
 /** Adds the senders and Production's visitors of a day. */
 function beginDay(writer: Writer, batch: Batch, day: number): void {
   const { shop, story, dictionary } = writer;
   for (const environment of shop.application.environments) {
-    const active = story.activeFlags(environment.name, day);
+    const active = story.activeFeatures(environment.name, day);
     const place = { batch, series: dictionary.of(environment.number), environment, active };
     addSenders(writer, place, day);
     const isVisited = environment.name === 'Production';
@@ -144,9 +144,9 @@ function addCounts({ story, dictionary, random, active: all }: Writer, batch: Ba
     const series = dictionary.of(number);
     for (const { minute, minutes, bucket } of spans) {
       const traffic = story.traffic(name, minute + minutes / 2);
-      const meanOf = ({ asks }: DemoFlag) =>
+      const computeMean = ({ asks }: DemoFeature) =>
         Object.values(asks).reduce((sum, each) => sum + each, 0) * traffic * minutes;
-      for (const { feature, variant, counts } of story.counts(active, meanOf, random))
+      for (const { feature, variant, counts } of story.counts(active, computeMean, random))
         batch.counts.add(series.variant(feature, variant, batch)!, bucket, ...counts);
       if (name !== 'Production') continue;
       for (const metric of metrics) {
@@ -158,7 +158,7 @@ function addCounts({ story, dictionary, random, active: all }: Writer, batch: Ba
 }
 
 /** The ledger of a day: accepted messages by sender, and refusals. */
-function* ledgerOf(writer: Writer, day: number): Generator<LedgerLine> {
+function* generateLedger(writer: Writer, day: number): Generator<LedgerLine> {
   const end = Math.min(writer.until, (day + 1) * minutesPerDay);
   for (let minute = day * minutesPerDay; minute < end; minute += 60) {
     const minutes = Math.min(end - minute, 60);
@@ -186,7 +186,7 @@ function* refused(writer: Writer, minute: number, minutes: number): Generator<Le
   const day = Math.floor(minute / minutesPerDay);
   for (const broken of brokenSenders) {
     const { key, environment, origin, refusal, source, daysAgo } = broken;
-    const holder = shop.holderOf(key);
+    const holder = shop.findHolder(key);
     if (holder === undefined || story.today - day > daysAgo) continue;
     const mean = minutes * story.refusedPerMinute(broken, minute + minutes / 2);
     const lines = repeated(writer, mean, () => ledger.refused(refusal, source, { holder, environment, origin }));
@@ -216,23 +216,23 @@ function addSenders({ story, until, senders }: Writer, place: Place, day: number
   const minute = Math.min(until - 1, day * minutesPerDay + 17 * 60);
   if (story.traffic(environment.name, minute) === 0) return; // Nobody works at weekends.
   for (const program of programs) {
-    const asked = active.filter(({ flag }) => flag.asks[program.name] !== undefined);
+    const asked = active.filter(({ feature }) => feature.asks[program.name] !== undefined);
     for (const userAgent in program.agents) {
       const source = { ...ledgerSource(program, userAgent), appVersion: program.version };
       const sender =
         source.route === 'telemetry'
           ? senders.ofPacket(batch, environment.number, userAgent, minute * 60_000)
           : senders.ofReport(batch, environment.number, source, minute * 60_000);
-      for (const { flag, shares } of asked) {
+      for (const { feature, shares } of asked) {
         const [variant = ''] = Object.keys(shares);
-        sender.asked(flag.name, series.variant(flag.name, variant, batch)!, series, batch);
+        sender.asked(feature.name, series.variant(feature.name, variant, batch)!, series, batch);
       }
     }
   }
 }
 
 /** Adds the visitors of a day by their variants. @returns the flags with the resulting shares */
-function addVisitors(writer: Writer, { batch, series, active }: Place, day: number): ActiveFlag[] {
+function addVisitors(writer: Writer, { batch, series, active }: Place, day: number): ActiveFeature[] {
   const { story, shop, until, secret } = writer;
   const minute = day * minutesPerDay;
   const seconds = Math.min(until, minute + minutesPerDay / 2) * 60;
@@ -247,19 +247,19 @@ function addVisitors(writer: Writer, { batch, series, active }: Place, day: numb
       if (variant === undefined) continue;
       let ofVariant = visits.get(variant);
       if (ofVariant === undefined) {
-        ofVariant = { ref: series.variant(each.flag.name, variant, batch)!, count: 0 };
+        ofVariant = { ref: series.variant(each.feature.name, variant, batch)!, count: 0 };
         visits.set(variant, ofVariant);
       }
       ofVariant.count += 1;
       batch.users.add(ofVariant.ref, minute, visitor.high, visitor.low);
-      if (isKnown) batch.exposures.add(ofVariant.ref, seconds, ...exposureOf(each.flag, writer.random));
+      if (isKnown) batch.exposures.add(ofVariant.ref, seconds, ...createExposure(each.feature, writer.random));
     }
   }
   return met.map(({ each, visits }) => ({ ...each, shares: sharesIn(visits) ?? each.shares }));
 }
 
 /** A visitor checks a flag a few times a day. */
-function exposureOf({ used, viewed }: DemoFlag, random: Random): [checks: number, uses: number, views: number] {
+function createExposure({ used, viewed }: DemoFeature, random: Random): [checks: number, uses: number, views: number] {
   const checks = 1 + random.poisson(3);
   const uses = used === 0 ? 0 : random.binomial(checks, 0.3);
   const views = viewed === 0 ? 0 : random.binomial(checks, 0.5);

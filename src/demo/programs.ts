@@ -1,4 +1,4 @@
-import { ApiError } from '../contract/errors.ts';
+import { Refusal } from '../contract/errors.ts';
 import type { LedgerSource } from '../ingest/ledger/ledger.ts';
 import type { KeyType, MetricKind } from '../storage/lmdb/records.ts';
 import type { Random, Shares } from './random.ts';
@@ -54,7 +54,7 @@ export interface BrokenSender {
   readonly environment: string;
   readonly origin?: string;
   readonly source: LedgerSource & { readonly route: 'telemetry' | 'usage' };
-  readonly refusal: ApiError;
+  readonly refusal: Refusal;
   /** The rest of its messages, besides key and environment. */
   readonly content: object;
 }
@@ -67,15 +67,15 @@ const giftCards = { f: { 'gift-cards': { on: [1, 0, 1] } } };
 // biome-ignore format: a table
 export const brokenSenders: readonly BrokenSender[] = [
   { daysAgo: 12, perHour: 9, key: 'Frontend', environment: 'Production', source: page, content: giftCards, origin: 'https://shop-preview.pages.example',
-    refusal: new ApiError('origin_not_allowed', 'The application does not allow this origin') },
+    refusal: new Refusal('origin_not_allowed', 'The application does not allow this origin') },
   { daysAgo: 5, perHour: 1500, key: 'leaked', environment: 'Production', source: page, content: giftCards, origin: 'https://partner.example',
-    refusal: new ApiError('unknown_key', 'k is not a Frontend or Mobile key of any application') },
+    refusal: new Refusal('unknown_key', 'k is not a Frontend or Mobile key of any application') },
   { daysAgo: 40, perHour: 30, key: 'revoked', environment: 'Production', source: { ...page, userAgent: firefox }, content: giftCards, origin: shopOrigin,
-    refusal: new ApiError('unknown_key', 'k is not a Frontend or Mobile key of any application') },
+    refusal: new Refusal('unknown_key', 'k is not a Frontend or Mobile key of any application') },
   { daysAgo: 30, perHour: 6, key: 'Backend', environment: 'prod', source: nightly, content: { time: '2026-01-01T00:00:00Z', instanceName: 'cron-1', stats: [] },
-    refusal: new ApiError('unknown_environment', 'environment is not one of the application; case matters') },
+    refusal: new Refusal('unknown_environment', 'environment is not one of the application; case matters') },
   { daysAgo: 60, perHour: 3, key: 'Backend', environment: 'Production', source: php, content: { time: 'yesterday', stats: [] },
-    refusal: new ApiError('invalid_time', 'time must be an RFC 3339 time') },
+    refusal: new Refusal('invalid_time', 'time must be an RFC 3339 time') },
 ];
 
 interface DemoMetric {

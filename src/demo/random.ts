@@ -42,7 +42,7 @@ export class Random {
 }
 
 /** Hashes three numbers to one from 0 (inclusive) to 1 (exclusive). */
-export function chanceOf(a: number, b: number, c = 0): number {
+export function hashToChance(a: number, b: number, c = 0): number {
   return mix((Math.imul(a, 0x9e3779b1) ^ Math.imul(b, 0x85ebca77) ^ Math.imul(c, 0xc2b2ae3d)) >>> 0);
 }
 

@@ -13,7 +13,7 @@ import { createUser } from '../accounts/users.ts';
 import type { AccountTables } from '../storage/lmdb/accounts.ts';
 import { transact } from '../storage/lmdb/lmdb.ts';
 import type { Application, KeyRefusals, KeyType } from '../storage/lmdb/records.ts';
-import { type DemoFlag, flags } from './flags.ts';
+import { type DemoFeature, features } from './flags.ts';
 import { brokenSenders, type KeyName, metrics, type ProgramName, shopOrigin } from './programs.ts';
 import { historyDays } from './story.ts';
 
@@ -22,7 +22,7 @@ export interface Shop {
   readonly application: Application;
   readonly keys: Readonly<Record<KeyName, string>>;
   /** `undefined` for the revoked key. */
-  holderOf(key: KeyName): KeyHolder | undefined;
+  findHolder(key: KeyName): KeyHolder | undefined;
 }
 
 const dayMs = 86_400_000;
@@ -35,7 +35,7 @@ const colleagues = [
 ] as const;
 
 /** The owner of the flags that a program checks. All others belong to Mia. */
-const ownerOf: Readonly<Partial<Record<ProgramName, (typeof colleagues)[number]['email']>>> = {
+const ownerByProgram: Readonly<Partial<Record<ProgramName, (typeof colleagues)[number]['email']>>> = {
   web: 'leo@shop.example',
   app: 'ada@shop.example',
 };
@@ -78,8 +78,8 @@ export async function makeShop(accounts: AccountTables, { clock, randomBytes }: 
     const keys = await makeKeys(directory, id);
     // The audit log is in the order of the changes, which begin when they are called.
     const deeds = [
-      ...deedsOf(directory, id, keys),
-      ...flags.flatMap((flag) => [...declare(flag, directory, id)]),
+      ...listDeeds(directory, id, keys),
+      ...features.flatMap((feature) => [...declare(feature, directory, id)]),
       ...experimentDeeds(directory, id, clock.now()),
     ];
     deeds.sort((a, b) => b.daysAgo - a.daysAgo);
@@ -89,18 +89,18 @@ export async function makeShop(accounts: AccountTables, { clock, randomBytes }: 
         return run();
       }),
     );
-    return { application, keys, holderOf: (key) => system.findKey(keys[key]) };
+    return { application, keys, findHolder: (key) => system.findKey(keys[key]) };
   } finally {
     await accountStore.close();
   }
 }
 
 /** What happened to the application, besides its flags. */
-function deedsOf(directory: Directory, id: string, keys: Shop['keys']): Deed[] {
+function listDeeds(directory: Directory, id: string, keys: Shop['keys']): Deed[] {
   const { teamId } = directory.applications.get(id)!;
   const { key: old } = directory.findKey(keys.revoked)!;
   const leak = () => {
-    directory.markLeaked(directory.findKey(keys.leaked)!);
+    directory.recordLeak(directory.findKey(keys.leaked)!);
     return directory.flush();
   };
   const since = (name: KeyName) => brokenSenders.find(({ key }) => key === name)!.daysAgo;
@@ -116,9 +116,9 @@ function deedsOf(directory: Directory, id: string, keys: Shop['keys']): Deed[] {
 }
 
 /** Declares a flag and adds its notes. */
-function* declare(flag: DemoFlag, directory: Directory, id: string): Generator<Deed> {
-  const { name, description, shares, since = historyDays + 5, notes = [] } = flag;
-  const { asks, archived, permanent, experiment } = flag;
+function* declare(feature: DemoFeature, directory: Directory, id: string): Generator<Deed> {
+  const { name, description, shares, since = historyDays + 5, notes = [] } = feature;
+  const { asks, archived, permanent, experiment } = feature;
   if (description === undefined) return;
   yield { daysAgo: since, run: () => declareFeature(directory, id, { name, description }) };
   const patch = (daysAgo: number, change: Parameters<typeof patchFeature>[3]): Deed => ({
@@ -126,7 +126,7 @@ function* declare(flag: DemoFlag, directory: Directory, id: string): Generator<D
     run: () => patchFeature(directory, id, name, change),
   });
   const [program] = Object.keys(asks) as ProgramName[];
-  const owner = ownerOf[program!] ?? 'mia@shop.example';
+  const owner = ownerByProgram[program!] ?? 'mia@shop.example';
   const { id: user } = [...directory.users.values()].find(({ email }) => email === owner)!;
   yield patch(since, { owners: [{ type: 'user', id: user }] });
   if (permanent) yield patch(since, { permanent });
@@ -152,7 +152,7 @@ async function makeKeys(directory: Directory, applicationId: string): Promise<Sh
 /** Records the last use of the keys, `at` Unix ms, and their refused messages. */
 export function recordUses(accounts: AccountTables, shop: Shop, refused: RefusedByKey, at: number): void {
   const writes = (Object.keys(shop.keys) as KeyName[]).flatMap((name): Write[] => {
-    const key = shop.holderOf(name)?.key;
+    const key = shop.findHolder(name)?.key;
     if (key === undefined) return [];
     const ofKey = refused.get(name);
     const lastUsedAt = name === 'leaked' ? null : at;

@@ -1,8 +1,8 @@
 import { type Hash64, hashIdentity } from '../storage/aggregate/user-hash.ts';
 import { minutesPerDay } from '../storage/lmdb/blocks.ts';
-import { type DemoFlag, flags } from './flags.ts';
+import { type DemoFeature, features } from './flags.ts';
 import type { BrokenSender, Program } from './programs.ts';
-import { atShare, chanceOf, Random, type Shares } from './random.ts';
+import { atShare, hashToChance, Random, type Shares } from './random.ts';
 
 export const historyDays = 90;
 
@@ -14,8 +14,8 @@ export interface Visitor extends Hash64 {
 }
 
 /** A flag that programs ask for in an environment on a day. */
-export interface ActiveFlag {
-  readonly flag: DemoFlag;
+export interface ActiveFeature {
+  readonly feature: DemoFeature;
   readonly index: number;
   readonly shares: Shares;
   /** The factor of its uses and views on this day. */
@@ -61,7 +61,7 @@ export class Story {
     this.today = Math.floor(nowMinute / minutesPerDay);
     this.#everyone = Array.from({ length: population }, (_, number) => {
       const identity = samplePeople[number - 1] ?? `customer-${number + 1}`;
-      return { number, identity, hasApp: chanceOf(seed, number, 2) < 0.3, ...hashIdentity(identity) };
+      return { number, identity, hasApp: hashToChance(seed, number, 2) < 0.3, ...hashIdentity(identity) };
     });
   }
 
@@ -71,18 +71,18 @@ export class Story {
     const hour = (minute % minutesPerDay) / 60;
     if (environment !== 'Production') return officeHours(day, hour) * (environment === 'Staging' ? 0.012 : 0.005);
     const isDown = day === this.today - outage.daysAgo && Math.floor(hour) === outage.hour;
-    const ofDay = this.#trafficOf(Math.floor((minute - quietest) / minutesPerDay));
+    const ofDay = this.#computeTraffic(Math.floor((minute - quietest) / minutesPerDay));
     return ofDay * evening(hour) * (isDown ? 0.03 : 1);
   }
 
-  activeFlags(environment: string, day: number): ActiveFlag[] {
+  activeFeatures(environment: string, day: number): ActiveFeature[] {
     const lead = environment === 'Production' ? 0 : daysAhead;
     const daysAgo = this.today - day;
-    return flags.flatMap((flag, index) => {
-      const { only = [environment], since = Number.POSITIVE_INFINITY, until = -1 } = flag;
+    return features.flatMap((feature, index) => {
+      const { only = [environment], since = Number.POSITIVE_INFINITY, until = -1 } = feature;
       if (!only.includes(environment) || daysAgo > since + lead || daysAgo < until) return [];
       const mood = Math.exp(0.08 * this.#spread(day, 100 + index));
-      return [{ flag, index, shares: flag.shares(daysAgo - lead), mood }];
+      return [{ feature, index, shares: feature.shares(daysAgo - lead), mood }];
     });
   }
 
@@ -99,30 +99,34 @@ export class Story {
     return (perHour * traffic) / 60;
   }
 
-  /** Draws the counts of each variant. @param meanOf mean checks of a flag */
-  *counts(active: Iterable<ActiveFlag>, meanOf: (flag: DemoFlag) => number, random: Random): Generator<VariantCounts> {
-    for (const { flag, shares, mood } of active) {
-      const mean = meanOf(flag);
+  /** Draws the counts of each variant. @param computeMean mean checks of a flag */
+  *counts(
+    active: Iterable<ActiveFeature>,
+    computeMean: (feature: DemoFeature) => number,
+    random: Random,
+  ): Generator<VariantCounts> {
+    for (const { feature, shares, mood } of active) {
+      const mean = computeMean(feature);
       if (mean === 0) continue;
       for (const variant in shares) {
         const checks = random.poisson(mean * shares[variant]!);
         if (checks === 0) continue;
-        const used = typeof flag.used === 'number' ? flag.used : flag.used[variant]!;
+        const used = typeof feature.used === 'number' ? feature.used : feature.used[variant]!;
         const times = (per100: number) => random.binomial(checks, Math.min(1, (per100 * mood) / 100));
-        yield { feature: flag.name, variant, counts: [checks, times(used), times(flag.viewed)] };
+        yield { feature: feature.name, variant, counts: [checks, times(used), times(feature.viewed)] };
       }
     }
   }
 
   /** Production's visitors of a day until a minute, in the order of their visits. */
   visitors(day: number, minute: number): readonly Visitor[] {
-    if (this.#latest?.day !== day) this.#latest = { day, visitors: this.#visitorsOf(day) };
+    if (this.#latest?.day !== day) this.#latest = { day, visitors: this.#listVisitors(day) };
     const { visitors } = this.#latest;
     return visitors.slice(0, Math.floor(visitors.length * Math.min(1, minute / minutesPerDay - day)));
   }
 
   /** The flags that a visitor meets on a day, each with only the visitor's variant. */
-  *met(visitor: Visitor, active: readonly ActiveFlag[], day: number) {
+  *met(visitor: Visitor, active: readonly ActiveFeature[], day: number) {
     for (const each of active) {
       const variant = this.variantFor(visitor, each, day);
       if (variant !== undefined) yield { ...each, shares: { [variant]: 1 } };
@@ -130,32 +134,32 @@ export class Story {
   }
 
   /** The variant of a flag that a visitor meets on a day; `undefined` without one. */
-  variantFor({ number, hasApp }: Visitor, { flag, index, shares }: ActiveFlag, day: number) {
-    const isAsked = (hasApp ? flag.asks.app : flag.asks.web) !== undefined;
-    if (!isAsked || chanceOf(number, index, day) >= flag.reach) return undefined;
-    return atShare(shares, chanceOf(number, index, this.seed));
+  variantFor({ number, hasApp }: Visitor, { feature, index, shares }: ActiveFeature, day: number) {
+    const isAsked = (hasApp ? feature.asks.app : feature.asks.web) !== undefined;
+    if (!isAsked || hashToChance(number, index, day) >= feature.reach) return undefined;
+    return atShare(shares, hashToChance(number, index, this.seed));
   }
 
   /** The chance of a visit is skewed: a few visitors come nearly every day, most seldom. */
-  #visitorsOf(day: number): Visitor[] {
-    const start = Math.floor(chanceOf(this.seed, day, 3) * population);
-    const mean = (this.#trafficOf(day) * perDay) / population;
-    const chance = (number: number) => (mean * (0.12 + 4 * chanceOf(this.seed, number, 4) ** 3)) / 1.12;
+  #listVisitors(day: number): Visitor[] {
+    const start = Math.floor(hashToChance(this.seed, day, 3) * population);
+    const mean = (this.#computeTraffic(day) * perDay) / population;
+    const chance = (number: number) => (mean * (0.12 + 4 * hashToChance(this.seed, number, 4) ** 3)) / 1.12;
     return this.#everyone
       .map((_, step) => this.#everyone[(start + step * stride) % population]!)
       .filter(
-        ({ number }) => samplePeople[number - 1] !== undefined || chanceOf(number, day, this.seed) < chance(number),
+        ({ number }) => samplePeople[number - 1] !== undefined || hashToChance(number, day, this.seed) < chance(number),
       );
   }
 
   /** Traffic of a whole day of Production; 1 is the average. */
-  #trafficOf(day: number): number {
+  #computeTraffic(day: number): number {
     const growth = 1 - (0.22 * (this.today - day)) / historyDays;
     return growth * (isWeekend(day) ? 0.68 : 1.09) * Math.exp(0.05 * this.#spread(day, 1));
   }
 
   #spread(day: number, salt: number): number {
-    return new Random(chanceOf(this.seed, day, salt) * 2 ** 32).normal();
+    return new Random(hashToChance(this.seed, day, salt) * 2 ** 32).normal();
   }
 }
 

@@ -3,7 +3,7 @@ import { bytesField, joinFields, numberField } from '../grpc/protobuf.ts';
 import { messageFrame } from '../grpc/protocol.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { minutesPerDay } from '../storage/lmdb/blocks.ts';
-import type { DemoFlag } from './flags.ts';
+import type { DemoFeature } from './flags.ts';
 import {
   type BrokenSender,
   brokenSenders,
@@ -95,11 +95,11 @@ export class Traffic {
   #count(program: Program, environment: string, minute: number, visitor?: Visitor): VariantCounts[] {
     const { story } = this.#deps;
     const day = Math.floor(minute / minutesPerDay);
-    const active = story.activeFlags(environment, day);
+    const active = story.activeFeatures(environment, day);
     const messages = story.messagesPerMinute(program, environment, minute);
-    const meanOf = ({ asks, reach }: DemoFlag) =>
+    const computeMean = ({ asks, reach }: DemoFeature) =>
       ((asks[program.name] ?? 0) * story.traffic(environment, minute)) / messages / (visitor ? reach : 1);
-    return [...story.counts(visitor ? story.met(visitor, active, day) : active, meanOf, this.#random)];
+    return [...story.counts(visitor ? story.met(visitor, active, day) : active, computeMean, this.#random)];
   }
 
   /** One of today's visitors, with the app or in a browser. */

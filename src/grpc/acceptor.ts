@@ -106,7 +106,7 @@ export class GrpcAcceptor {
 
   #accept(socket: Socket): void {
     socket.on('error', () => {}); // The 'close' event follows.
-    const connection: Connection = { socket, from: this.#sourceOf(socket), usedAt: 0, busyAt: 0, accepted: false };
+    const connection: Connection = { socket, from: this.#findSource(socket), usedAt: 0, busyAt: 0, accepted: false };
     this.#connections.add(connection);
     socket.once('close', () => this.#connections.delete(connection));
     if (this.#connections.size > this.#options.maxConnections) this.#closeOne(connection);
@@ -130,7 +130,7 @@ export class GrpcAcceptor {
     idle.socket.destroy();
   }
 
-  #sourceOf({ remoteAddress = '' }: Socket): string | undefined {
+  #findSource({ remoteAddress = '' }: Socket): string | undefined {
     const address = plainAddress(remoteAddress) ?? remoteAddress;
     return this.#options.trusted?.has(address) === true ? undefined : address;
   }

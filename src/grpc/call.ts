@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders, ServerHttp2Stream } from 'node:http2';
-import { ApiError } from '../contract/errors.ts';
+import { Refusal } from '../contract/errors.ts';
 import { frameBytes, headerBytes } from '../http/grpc-frame.ts';
 import { givenRequestId, requestIdHeader } from '../http/request-ids.ts';
 import type { SlowRequests } from '../http/slow-requests.ts';
@@ -7,9 +7,18 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Connection } from './acceptor.ts';
 import type { MethodTotals } from './call-totals.ts';
 import { messageTimeoutMs, type StreamObserver, type WatchedStream } from './guard.ts';
-import { codeOf, messageFrame, ok, type RpcStatus, statusFields, statusOf, timeoutMs, tooLarge } from './protocol.ts';
+import {
+  messageFrame,
+  ok,
+  type RpcStatus,
+  rpcCodes,
+  statusFields,
+  timeoutMs,
+  tooLarge,
+  toRpcStatus,
+} from './protocol.ts';
 
-interface Ending {
+interface EndingCall {
   sendTrailers(): void;
 }
 
@@ -21,9 +30,9 @@ const most = 64;
  * system call, and a wakeup of the client, for ten bytes. The trailers of a turn of the event loop share a packet for each session.
  */
 export class Trailers {
-  #ending: Ending[] = [];
+  #ending: EndingCall[] = [];
 
-  add(call: Ending): void {
+  add(call: EndingCall): void {
     const waiting = this.#ending.push(call);
     if (waiting === 1) setImmediate(() => this.#send());
     else if (waiting === most) this.#send();
@@ -44,7 +53,7 @@ export interface Method {
   /** Handles a message in its frame. Must not throw. */
   receive(call: Call, frame: Buffer): void;
   /** Called if a call was refused before its message was complete. */
-  refused?(call: Call, refusal: ApiError): void;
+  refused?(call: Call, refusal: Refusal): void;
 }
 
 interface CallDeps {
@@ -65,7 +74,7 @@ const responseHeaders: OutgoingHttpHeaders = {
 };
 
 const trailersFollow = { waitForTrailers: true };
-const okTrailers = fieldsOf(ok);
+const okTrailers = createTrailers(ok);
 const noChunks: Buffer[] = [];
 const noop = () => {};
 
@@ -144,7 +153,7 @@ export class Call implements WatchedStream {
   /** Ends the call successfully. */
   end(frame?: Uint8Array): void {
     if (this.closed) return;
-    this.#count(codeOf.ok);
+    this.#count(rpcCodes.ok);
     this.#respond();
     if (frame === undefined) this.#stream.end();
     else this.#stream.end(frame);
@@ -157,7 +166,7 @@ export class Call implements WatchedStream {
     if (!this.#stream.headersSent) {
       this.#stream.respond(trailersOnly(rpc), { endStream: true });
     } else if (!this.#stream.writableEnded) {
-      this.#trailers = fieldsOf(rpc);
+      this.#trailers = createTrailers(rpc);
       this.#stream.end();
     }
   }
@@ -168,14 +177,14 @@ export class Call implements WatchedStream {
   }
 
   endLate(): void {
-    this.refuse(new ApiError('deadline_exceeded', 'The message was not complete in time'));
+    this.refuse(new Refusal('deadline_exceeded', 'The message was not complete in time'));
   }
 
   /**
    * Ends the call before its message is complete. The client may never end its side, so the stream is reset after the answer
    * (RFC 9113 §8.1).
    */
-  refuse(refusal: ApiError): void {
+  refuse(refusal: Refusal): void {
     if (!this.#reading) return;
     this.#reading = false;
     this.method.refused?.(this, refusal);
@@ -183,7 +192,7 @@ export class Call implements WatchedStream {
     this.#observer.refused(this);
     // Deferred: not while the stream is being read.
     setImmediate(() => {
-      this.fail(statusOf(refusal));
+      this.fail(toRpcStatus(refusal));
       // A stream that is closed while earlier answers wait can no longer be reset.
       if (this.#stream.writableLength === 0) this.#stream.close();
     });
@@ -201,8 +210,8 @@ export class Call implements WatchedStream {
     row.count(code, this.method.streams ? undefined : ms);
     if (slow === undefined || this.method.streams || ms < slow.fromMs) return;
     const requestId = givenRequestId(this.header(requestIdHeader));
-    const answered = { transport: 'grpc', route: this.method.path, status: code, ms };
-    slow.answered({ ...answered, ...(requestId && { requestId }) });
+    const summary = { transport: 'grpc', route: this.method.path, status: code, ms };
+    slow.log({ ...summary, ...(requestId && { requestId }) });
   }
 
   #respond(): void {
@@ -277,19 +286,19 @@ export class Call implements WatchedStream {
   #close(): void {
     this.#reading = false;
     this.#chunks = noChunks;
-    this.#count(codeOf.cancelled);
+    this.#count(rpcCodes.cancelled);
     this.#observer.closed(this);
     this.onClosed();
   }
 }
 
-const notOne = new ApiError('invalid_protobuf', 'Send one complete message');
+const notOne = new Refusal('invalid_protobuf', 'Send one complete message');
 
 /** The single header block that answers a call which fails before anything was sent. */
 export function trailersOnly(rpc: RpcStatus): OutgoingHttpHeaders {
-  return { ...responseHeaders, ...fieldsOf(rpc) };
+  return { ...responseHeaders, ...createTrailers(rpc) };
 }
 
-function fieldsOf(rpc: RpcStatus): OutgoingHttpHeaders {
+function createTrailers(rpc: RpcStatus): OutgoingHttpHeaders {
   return Object.fromEntries(statusFields(rpc));
 }

@@ -1,4 +1,4 @@
-import { ApiError } from '../contract/errors.ts';
+import { Refusal } from '../contract/errors.ts';
 
 /** Entries allowed in every report: one of up to 64 KiB has no more bytes. */
 const freeEntries = 65_536;
@@ -14,7 +14,7 @@ export function maxEntries(format: keyof typeof bytesPerEntry, bytes: number): n
   return freeEntries + Math.floor(bytes / bytesPerEntry[format]);
 }
 
-export const tooManyEntries = new ApiError(
+export const tooManyEntries = new Refusal(
   'body_too_large',
   'The report has more entries than its size allows; leave out empty ones',
 );

@@ -1,5 +1,5 @@
 import { constants, type ServerHttp2Stream } from 'node:http2';
-import { ApiError } from '../contract/errors.ts';
+import { Refusal } from '../contract/errors.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Connection } from './acceptor.ts';
 
@@ -23,7 +23,7 @@ export interface WatchedStream {
   readonly allowedMs: number;
   /** Ends it because its message was not complete in `allowedMs`. */
   endLate(): void;
-  refuse(refusal: ApiError): void;
+  refuse(refusal: Refusal): void;
   reset(code: number): void;
 }
 
@@ -68,7 +68,7 @@ export class GrpcGuard implements StreamObserver {
   /** Streams that are no longer read but still open, in the order they got there. */
   readonly #read = new Set<WatchedStream>();
   /** Streams that were answered without being read. */
-  readonly #answered = new Set<ServerHttp2Stream>();
+  readonly #discarded = new Set<ServerHttp2Stream>();
 
   constructor({ clock, maxBytes, used }: GuardOptions) {
     this.#clock = clock;
@@ -109,17 +109,17 @@ export class GrpcGuard implements StreamObserver {
    * Discards further data of a stream that was answered without being read. Most clients end it themselves: closing each one
    * would cost several times its memory. The next sweep closes the others.
    */
-  answeredUnread(stream: ServerHttp2Stream): void {
+  discard(stream: ServerHttp2Stream): void {
     stream.resume();
-    this.#answered.add(stream);
-    stream.on('close', () => this.#answered.delete(stream));
+    this.#discarded.add(stream);
+    stream.on('close', () => this.#discarded.delete(stream));
   }
 
   /** Ends slow calls. Called periodically. */
   sweep(): void {
     const now = this.#clock.monotonic();
     // A stream that is closed while its answer waits can no longer be reset.
-    for (const stream of this.#answered) if (stream.writableLength === 0) stream.close();
+    for (const stream of this.#discarded) if (stream.writableLength === 0) stream.close();
     this.#dropUnread(now);
     for (const stream of this.#open) {
       if (now - stream.since >= messageTimeoutMs && stream.idle) this.#renew(stream, now);
@@ -152,7 +152,7 @@ export class GrpcGuard implements StreamObserver {
   #makeRoom(): void {
     for (const stream of this.#open) {
       this.broken += 1;
-      stream.refuse(new ApiError('backpressure', 'Too many messages are incomplete', 5));
+      stream.refuse(new Refusal('backpressure', 'Too many messages are incomplete', 5));
       if (this.bytes <= this.#maxBytes) return;
     }
   }

@@ -1,22 +1,22 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders, ServerHttp2Stream } from 'node:http2';
-import { ApiError } from '../contract/errors.ts';
+import { Refusal } from '../contract/errors.ts';
 import { problem } from '../http/answer.ts';
 import { BodyInbox } from '../http/engines/body-inbox.ts';
 import { framingFault, isPlainPath, resolvable } from '../http/engines/head.ts';
 import { maxHead, secondsAllowed, tooSlow } from '../http/engines/limits.ts';
-import { type EveryReply, oneLine, withHeaders } from '../http/engines/reply-headers.ts';
-import type { AddressOf, ByteBudget, Dispatch, Pieces, Reply, Request } from '../http/types.ts';
+import { type DefaultHeaders, oneLine, withHeaders } from '../http/engines/reply-headers.ts';
+import type { AddressFinder, BodyChunks, ByteBudget, Dispatch, HttpResponse, Request } from '../http/types.ts';
 import type { Connection } from './acceptor.ts';
 import type { StreamObserver, WatchedStream } from './guard.ts';
 
 /** Maximum length of a part of a reply that waits for the client. */
-const maxPart = 64 * 1024;
+const maxChunk = 64 * 1024;
 
 interface ExchangeDeps {
   readonly connection: Connection;
-  readonly observer: StreamObserver & { answeredUnread(stream: ServerHttp2Stream): void };
-  readonly addressOf: AddressOf;
-  readonly every: EveryReply;
+  readonly observer: StreamObserver & { discard(stream: ServerHttp2Stream): void };
+  readonly findAddress: AddressFinder;
+  readonly every: DefaultHeaders;
   readonly now: number;
 }
 
@@ -40,10 +40,10 @@ export class HttpExchange implements Request, WatchedStream {
 
   constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, deps: ExchangeDeps) {
     const target = headers[':path'] ?? '';
-    const mark = target.indexOf('?');
+    const queryAt = target.indexOf('?');
     this.method = headers[':method'] ?? '';
-    this.path = mark < 0 ? target : target.slice(0, mark);
-    this.query = mark < 0 ? '' : target.slice(mark + 1);
+    this.path = queryAt < 0 ? target : target.slice(0, queryAt);
+    this.query = queryAt < 0 ? '' : target.slice(queryAt + 1);
     this.connection = deps.connection;
     this.since = deps.now;
     this.#stream = stream;
@@ -58,7 +58,7 @@ export class HttpExchange implements Request, WatchedStream {
 
   get remoteAddress(): string {
     const { remoteAddress } = this.connection.socket;
-    return remoteAddress === undefined ? '' : this.#deps.addressOf(remoteAddress, this);
+    return remoteAddress === undefined ? '' : this.#deps.findAddress(remoteAddress, this);
   }
 
   get unread(): boolean {
@@ -83,11 +83,11 @@ export class HttpExchange implements Request, WatchedStream {
     return this.#inbox.read(limit, this.header('content-length'), budget);
   }
 
-  answer(dispatch: Dispatch): void {
+  serve(dispatch: Dispatch): void {
     const fault = this.#fault();
-    const reply = fault ?? dispatch(this);
-    if (reply instanceof Promise) void reply.then((late) => this.#reply(late));
-    else this.#reply(reply);
+    const response = fault ?? dispatch(this);
+    if (response instanceof Promise) void response.then((late) => this.#respond(late));
+    else this.#respond(response);
   }
 
   endLate(): void {
@@ -95,7 +95,7 @@ export class HttpExchange implements Request, WatchedStream {
   }
 
   /** The handler gets the error when it reads the body, and answers with it. */
-  refuse(refusal: ApiError): void {
+  refuse(refusal: Refusal): void {
     this.#inbox.giveUp(refusal);
     this.#deps.observer.refused(this);
   }
@@ -109,7 +109,7 @@ export class HttpExchange implements Request, WatchedStream {
   }
 
   /** The rules for heads of HTTP/1.1 that also concern HTTP/2 (RFC 9113 §8.3.1). */
-  #fault(): Reply | undefined {
+  #fault(): HttpResponse | undefined {
     const { host, ':authority': authority } = this.#headers;
     let length = 0;
     for (const name in this.#headers) length += name.length + String(this.#headers[name]).length + 4;
@@ -149,40 +149,40 @@ export class HttpExchange implements Request, WatchedStream {
     this.#deps.observer.closed(this);
   }
 
-  #reply(answer: Reply): void {
+  #respond(plain: HttpResponse): void {
     if (this.#closed) {
-      answer.pieces?.stop();
+      plain.chunks?.stop();
       return;
     }
-    const reply = withHeaders(answer, this.#deps.every);
-    const { status, body, pieces } = reply;
+    const response = withHeaders(plain, this.#deps.every);
+    const { status, body, chunks } = response;
     const isBare = this.method === 'HEAD' || status === 204 || status === 304;
     const length = body === undefined ? 0 : Buffer.byteLength(body);
-    const head = headOf(reply);
-    if (pieces === undefined && status !== 204 && status !== 304) head['content-length'] = String(length);
-    const isEmpty = isBare || (pieces === undefined && length === 0);
+    const head = createHead(response);
+    if (chunks === undefined && status !== 204 && status !== 304) head['content-length'] = String(length);
+    const isEmpty = isBare || (chunks === undefined && length === 0);
     this.#stream.respond(head, { endStream: isEmpty });
-    if (isEmpty) pieces?.stop();
-    else if (pieces !== undefined) void this.#sendPieces(pieces);
-    else if (length <= maxPart) this.#stream.end(body);
-    else void this.#sendPieces(partsOf(Buffer.from(body!)));
+    if (isEmpty) chunks?.stop();
+    else if (chunks !== undefined) void this.#sendChunks(chunks);
+    else if (length <= maxChunk) this.#stream.end(body);
+    else void this.#sendChunks(splitBody(Buffer.from(body!)));
     if (!this.#inbox.complete && !this.#isBodyless) this.#discardRest();
   }
 
   /** Discards what the client still sends. A reset could make it lose the reply. */
   #discardRest(): void {
     this.#deps.observer.refused(this);
-    this.#deps.observer.answeredUnread(this.#stream);
+    this.#deps.observer.discard(this.#stream);
   }
 
   /** Sends a part when the client has read the previous one. Resets the stream if one fails. */
-  async #sendPieces(pieces: Pieces): Promise<void> {
+  async #sendChunks(chunks: BodyChunks): Promise<void> {
     try {
       for (;;) {
-        const piece = await pieces.next();
+        const chunk = await chunks.next();
         if (this.#closed) return;
-        if (piece === undefined) break;
-        await this.#write(piece);
+        if (chunk === undefined) break;
+        await this.#write(chunk);
         if (this.#closed) return;
         this.unreadSince = undefined;
       }
@@ -190,35 +190,35 @@ export class HttpExchange implements Request, WatchedStream {
     } catch {
       this.#break();
     } finally {
-      pieces.stop();
+      chunks.stop();
     }
   }
 
   /** Resolves when the client has room for more, or has disconnected. */
-  #write(piece: Uint8Array): Promise<void> {
+  #write(chunk: Uint8Array): Promise<void> {
     return new Promise((resolve) => {
       this.#released = resolve;
-      this.#stream.write(piece, () => resolve());
+      this.#stream.write(chunk, () => resolve());
     });
   }
 }
 
-const twoHosts = new ApiError('invalid_head', 'Send the same host in :authority and Host');
+const twoHosts = new Refusal('invalid_head', 'Send the same host in :authority and Host');
 
-function headOf({ status, headers = {}, cookies }: Reply): OutgoingHttpHeaders {
+function createHead({ status, headers = {}, cookies }: HttpResponse): OutgoingHttpHeaders {
   const head: OutgoingHttpHeaders = { ':status': status };
   for (const name in headers) head[name] = oneLine(headers[name]!);
   if (cookies !== undefined) head['set-cookie'] = cookies.map(oneLine);
   return head;
 }
 
-function partsOf(body: Buffer): Pieces {
+function splitBody(body: Buffer): BodyChunks {
   let at = 0;
   return {
     async next() {
       if (at >= body.length) return undefined;
-      at += maxPart;
-      return body.subarray(at - maxPart, at);
+      at += maxChunk;
+      return body.subarray(at - maxChunk, at);
     },
     stop() {},
   };

@@ -10,7 +10,7 @@ const loopback = '127.0.0.1';
 const firstSource = 0x7f_40_00_00;
 const sources = 0x40_00_00;
 
-type HttpOptions = Pick<ListenOptions, 'dispatch' | 'addressOf' | 'headers' | 'busyPaths' | 'secondMs'>;
+type HttpOptions = Pick<ListenOptions, 'dispatch' | 'findAddress' | 'headers' | 'busyPaths' | 'secondMs'>;
 
 /**
  * Passes connections with HTTP/1.1 to the HTTP engine, which serves only connections that it has accepted itself. So it listens on
@@ -25,7 +25,7 @@ export class Http1Forwarder {
   #last = 0;
 
   constructor(engine: HttpEngine, options: HttpOptions) {
-    const { dispatch, headers, busyPaths, secondMs, addressOf = (connected) => connected } = options;
+    const { dispatch, headers, busyPaths, secondMs, findAddress = (connected) => connected } = options;
     this.#engine = engine;
     this.#options = {
       host: loopback,
@@ -35,9 +35,9 @@ export class Http1Forwarder {
       ...(busyPaths && { busyPaths }),
       ...(secondMs && { secondMs }),
       // The source of no connection is that of another process of this machine, or of a client that has disconnected.
-      addressOf: (source, request) => {
+      findAddress: (source, request) => {
         const client = this.#clients.get(source);
-        return client === undefined ? '' : addressOf(client, request);
+        return client === undefined ? '' : findAddress(client, request);
       },
     };
   }

@@ -1,4 +1,4 @@
-import { ApiError } from '../contract/errors.ts';
+import { Refusal } from '../contract/errors.ts';
 import { maxEntries, tooManyEntries } from './entry-limit.ts';
 
 /** The wire type of a value: the low three bits of its tag. */
@@ -36,7 +36,7 @@ export class ProtoReader {
     this.#entriesLeft = maxEntries('protobuf', bytes.length);
   }
 
-  /** Advances to the next field; false at the end of the message. @throws {ApiError} `invalid_protobuf` */
+  /** Advances to the next field; false at the end of the message. @throws {Refusal} `invalid_protobuf` */
   next(): boolean {
     if (this.#at === this.#end) return false;
     this.#readVarint();
@@ -96,10 +96,10 @@ export class ProtoReader {
     return this.#bytes.readDoubleLE(from);
   }
 
-  /** A `string` that the message cannot do without. @throws {ApiError} `invalid_encoding` if it is not UTF-8 */
+  /** A `string` that the message cannot do without. @throws {Refusal} `invalid_encoding` if it is not UTF-8 */
   string(): string {
     const text = this.text();
-    if (text === notUtf8) throw new ApiError('invalid_encoding', 'A string in the message is not UTF-8');
+    if (text === notUtf8) throw new Refusal('invalid_encoding', 'A string in the message is not UTF-8');
     return text;
   }
 
@@ -119,7 +119,7 @@ export class ProtoReader {
     return text;
   }
 
-  /** The bytes of a delimited value, without reading it. They are part of the message. @throws {ApiError} `invalid_protobuf` */
+  /** The bytes of a delimited value, without reading it. They are part of the message. @throws {Refusal} `invalid_protobuf` */
   peekBytes(): Buffer {
     const from = this.#at;
     const end = this.#takeDelimited();
@@ -130,7 +130,7 @@ export class ProtoReader {
 
   /**
    * Enters the message that is the field's value. Pass the result to `leave` after its last field.
-   * @throws {ApiError} `body_too_large` if there are more messages than the size allows
+   * @throws {Refusal} `body_too_large` if there are more messages than the size allows
    */
   enter(): number {
     this.#entriesLeft -= 1;
@@ -144,7 +144,7 @@ export class ProtoReader {
     this.#end = outer;
   }
 
-  /** @throws {ApiError} `invalid_protobuf` */
+  /** @throws {Refusal} `invalid_protobuf` */
   skip(): void {
     const layout = this.#layout;
     if (layout === varint) this.#readVarint();
@@ -231,8 +231,8 @@ function isAscii(bytes: Buffer, from: number, end: number): boolean {
   return true;
 }
 
-function malformed(): ApiError {
-  return new ApiError('invalid_protobuf', 'The message is truncated, or a field has the wrong wire type');
+function malformed(): Refusal {
+  return new Refusal('invalid_protobuf', 'The message is truncated, or a field has the wrong wire type');
 }
 
 /** Cached texts by the hash of their bytes. */
@@ -272,12 +272,12 @@ function isText(text: string, bytes: Buffer, from: number, end: number): boolean
 
 /** A non-negative field of type `int32` or `enum`. Empty for 0, as proto3 requires. */
 export function numberField(field: number, value: number): Buffer {
-  return value === 0 ? nothing : Buffer.from([...varintOf(field * 8 + varint), ...varintOf(value)]);
+  return value === 0 ? nothing : Buffer.from([...encodeVarint(field * 8 + varint), ...encodeVarint(value)]);
 }
 
 export function bytesField(field: number, value: string | Uint8Array): Buffer {
   const bytes = typeof value === 'string' ? Buffer.from(value) : value;
-  return Buffer.concat([Buffer.from([...varintOf(field * 8 + delimited), ...varintOf(bytes.length)]), bytes]);
+  return Buffer.concat([Buffer.from([...encodeVarint(field * 8 + delimited), ...encodeVarint(bytes.length)]), bytes]);
 }
 
 export function joinFields(...fields: readonly Uint8Array[]): Buffer {
@@ -287,7 +287,7 @@ export function joinFields(...fields: readonly Uint8Array[]): Buffer {
 const nothing = Buffer.alloc(0);
 
 /** @param value from 0 to 2^53 */
-function varintOf(value: number): number[] {
+function encodeVarint(value: number): number[] {
   const bytes: number[] = [];
   for (let rest = value; ; rest = Math.floor(rest / 128)) {
     if (rest < 128) return [...bytes, rest];

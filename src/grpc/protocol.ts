@@ -1,6 +1,6 @@
-import { ApiError } from '../contract/errors.ts';
+import { Refusal } from '../contract/errors.ts';
 import { inflate } from '../http/body.ts';
-import { headerBytes, inflaterOf, isCompressed } from '../http/grpc-frame.ts';
+import { findInflater, headerBytes, isCompressed } from '../http/grpc-frame.ts';
 import { bytesField, joinFields, numberField } from './protobuf.ts';
 
 export interface RpcStatus {
@@ -12,7 +12,7 @@ export interface RpcStatus {
 }
 
 /** The gRPC codes in use (https://grpc.io/docs/guides/status-codes). */
-export const codeOf = {
+export const rpcCodes = {
   ok: 0,
   cancelled: 1,
   invalidArgument: 3,
@@ -35,23 +35,23 @@ export function statusName(code: number): string {
   return names[code]!;
 }
 
-export const ok: RpcStatus = { code: codeOf.ok, message: '', trailers: [] };
+export const ok: RpcStatus = { code: rpcCodes.ok, message: '', trailers: [] };
 
 /** The gRPC code of a refusal's HTTP status. */
 const codes: ReadonlyMap<number, number> = new Map([
-  [400, codeOf.invalidArgument],
-  [401, codeOf.unauthenticated],
-  [403, codeOf.permissionDenied],
-  [404, codeOf.notFound],
-  [413, codeOf.resourceExhausted],
-  [429, codeOf.resourceExhausted],
-  [501, codeOf.unimplemented],
-  [503, codeOf.unavailable],
-  [504, codeOf.deadlineExceeded],
+  [400, rpcCodes.invalidArgument],
+  [401, rpcCodes.unauthenticated],
+  [403, rpcCodes.permissionDenied],
+  [404, rpcCodes.notFound],
+  [413, rpcCodes.resourceExhausted],
+  [429, rpcCodes.resourceExhausted],
+  [501, rpcCodes.unimplemented],
+  [503, rpcCodes.unavailable],
+  [504, rpcCodes.deadlineExceeded],
 ]);
 
-export function statusOf(refusal: ApiError): RpcStatus {
-  const code = codes.get(refusal.status) ?? codeOf.internal;
+export function toRpcStatus(refusal: Refusal): RpcStatus {
+  const code = codes.get(refusal.status) ?? rpcCodes.internal;
   const message = Buffer.from(refusal.message).toString();
   const stable = ['flagmeter-code', refusal.code] as const;
   const { retryAfter } = refusal;
@@ -68,8 +68,8 @@ function retryDetails(code: number, message: string, seconds: number): Buffer {
   return joinFields(numberField(1, code), bytesField(2, message), bytesField(3, any));
 }
 
-export function tooLarge(maxMessage: number): ApiError {
-  return new ApiError('body_too_large', `A message may have at most ${maxMessage} bytes`);
+export function tooLarge(maxMessage: number): Refusal {
+  return new Refusal('body_too_large', `A message may have at most ${maxMessage} bytes`);
 }
 
 export function statusFields({ code, message, trailers }: RpcStatus): (readonly [string, string])[] {
@@ -103,14 +103,14 @@ export function timeoutMs(header: string | undefined): number | undefined {
 
 /**
  * @param header `grpc-timeout` of the call
- * @throws {ApiError} `deadline_exceeded` if the deadline has passed; `invalid_protobuf` if the timeout is malformed
+ * @throws {Refusal} `deadline_exceeded` if the deadline has passed; `invalid_protobuf` if the timeout is malformed
  */
 export function checkDeadline(header: string | undefined, elapsedMs: number): void {
   if (header === undefined) return;
   const timeout = timeoutMs(header);
-  if (timeout === undefined) throw new ApiError('invalid_protobuf', 'grpc-timeout must be like 500m');
+  if (timeout === undefined) throw new Refusal('invalid_protobuf', 'grpc-timeout must be like 500m');
   if (elapsedMs < timeout) return;
-  throw new ApiError('deadline_exceeded', 'The deadline passed before the report was accepted; nothing was counted');
+  throw new Refusal('deadline_exceeded', 'The deadline passed before the report was accepted; nothing was counted');
 }
 
 /** The metadata with the number of earlier attempts of a client (gRFC A6, "gRPC Client Retries"). */
@@ -126,11 +126,11 @@ const trailers = 0x80;
  * The message of a complete frame.
  * @param encoding `grpc-encoding`
  * @param limit maximum decompressed length in bytes
- * @throws {ApiError} `message_compressed`; `invalid_content_encoding`; `body_too_large`
+ * @throws {Refusal} `message_compressed`; `invalid_content_encoding`; `body_too_large`
  */
 export function messageIn(frame: Uint8Array, encoding: string | undefined, limit: number): Uint8Array {
   const message = frame.subarray(headerBytes);
-  return isCompressed(frame) ? inflate(message, limit, inflaterOf(encoding)) : message;
+  return isCompressed(frame) ? inflate(message, limit, findInflater(encoding)) : message;
 }
 
 export function messageFrame(message: Uint8Array): Buffer {

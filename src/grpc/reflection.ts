@@ -1,8 +1,8 @@
-import { ApiError } from '../contract/errors.ts';
+import { Refusal } from '../contract/errors.ts';
 import type { Method } from './call.ts';
 import { type DescribedFile, files } from './descriptors.ts';
 import { bytesField, joinFields, numberField, ProtoReader } from './protobuf.ts';
-import { codeOf, messageIn } from './protocol.ts';
+import { messageIn, rpcCodes } from './protocol.ts';
 
 /** Both versions of the protocol have the same messages: `proto/grpc/reflection/v1/reflection.proto`. */
 const reflectionServices = ['grpc.reflection.v1.ServerReflection', 'grpc.reflection.v1alpha.ServerReflection'];
@@ -26,25 +26,25 @@ export const reflectionMethods: readonly Method[] = reflectionServices.map((serv
     try {
       call.send(respond(messageIn(frame, call.header('grpc-encoding'), maxRequest)));
     } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
+      if (!(error instanceof Refusal)) throw error;
       call.refuse(error);
     }
   },
 }));
 
 function respond(request: Uint8Array): Buffer {
-  return joinFields(bytesField(2, request), answer(request));
+  return joinFields(bytesField(2, request), createResponse(request));
 }
 
-function answer(request: Uint8Array): Buffer {
+function createResponse(request: Uint8Array): Buffer {
   const reader = new ProtoReader(request);
-  let found = problem(codeOf.invalidArgument, 'The request is empty');
+  let found = errorResponse(rpcCodes.invalidArgument, 'The request is empty');
   while (reader.next()) {
     const { field } = reader;
     if (field === 3) found = describe(fileOfName.get(reader.string()));
     else if (field === 4) found = describe(fileOfSymbol.get(reader.string()));
     else reader.skip();
-    if (extensionRequests.includes(field)) found = problem(codeOf.notFound, 'Extensions are not supported');
+    if (extensionRequests.includes(field)) found = errorResponse(rpcCodes.notFound, 'Extensions are not supported');
     if (field === 7) found = serviceList;
   }
   return found;
@@ -52,7 +52,7 @@ function answer(request: Uint8Array): Buffer {
 
 /** The file and its imports, which saves a second request. */
 function describe(file: DescribedFile | undefined): Buffer {
-  if (file === undefined) return problem(codeOf.notFound, 'Unknown file or symbol');
+  if (file === undefined) return errorResponse(rpcCodes.notFound, 'Unknown file or symbol');
   const all = [file, ...file.imports.map((name) => fileOfName.get(name)!)];
   return bytesField(4, joinFields(...all.map(({ bytes }) => bytesField(1, Buffer.from(bytes, 'base64')))));
 }
@@ -62,6 +62,6 @@ const serviceList = bytesField(
   joinFields(...files.flatMap(({ services }) => services.map((name) => bytesField(1, bytesField(1, name))))),
 );
 
-function problem(code: number, message: string): Buffer {
+function errorResponse(code: number, message: string): Buffer {
   return bytesField(7, joinFields(numberField(1, code), bytesField(2, message)));
 }

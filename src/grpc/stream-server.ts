@@ -1,17 +1,17 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
-import type { EveryReply } from '../http/engines/reply-headers.ts';
+import type { DefaultHeaders } from '../http/engines/reply-headers.ts';
 import type { SlowRequests } from '../http/slow-requests.ts';
-import type { AddressOf, Dispatch } from '../http/types.ts';
+import type { AddressFinder, Dispatch } from '../http/types.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Connection } from './acceptor.ts';
 import { Call, type Method, Trailers, trailersOnly } from './call.ts';
 import type { CallTotals } from './call-totals.ts';
 import type { GrpcGuard } from './guard.ts';
 import { HttpExchange } from './http-exchange.ts';
-import { codeOf } from './protocol.ts';
+import { rpcCodes } from './protocol.ts';
 
 interface StreamServerDeps {
-  readonly http: { readonly dispatch: Dispatch; readonly addressOf: AddressOf; readonly every: EveryReply };
+  readonly http: { readonly dispatch: Dispatch; readonly findAddress: AddressFinder; readonly every: DefaultHeaders };
   readonly clock: Clock;
   readonly maxMessage: number;
   readonly guard: GrpcGuard;
@@ -37,16 +37,16 @@ export function streamServer(methods: readonly Method[], deps: StreamServerDeps)
     const isCall = headers[':method'] === 'POST' && grpcType.test(headers['content-type'] ?? '');
     const known = isCall ? methodAt.get(headers[':path']!) : undefined;
     if (isCall && known === undefined) {
-      totals.unknown.count(codeOf.unimplemented, undefined);
+      totals.unknown.count(rpcCodes.unimplemented, undefined);
       stream.respond(unimplemented, { endStream: true });
-      guard.answeredUnread(stream);
+      guard.discard(stream);
       return;
     }
     connection.busyAt = now;
     if (known === undefined) {
       const exchange = new HttpExchange(stream, headers, { ...http, connection, observer: guard, now });
       guard.watch(exchange);
-      exchange.answer(http.dispatch);
+      exchange.serve(http.dispatch);
     } else {
       const { method, row } = known;
       guard.watch(new Call(method, stream, headers, { ...more, connection, observer: guard, row, now }));
@@ -54,4 +54,4 @@ export function streamServer(methods: readonly Method[], deps: StreamServerDeps)
   };
 }
 
-const unimplemented = trailersOnly({ code: codeOf.unimplemented, message: 'Unknown method', trailers: [] });
+const unimplemented = trailersOnly({ code: rpcCodes.unimplemented, message: 'Unknown method', trailers: [] });

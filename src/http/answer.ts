@@ -1,44 +1,44 @@
-import type { ApiError } from '../contract/errors.ts';
+import type { Refusal } from '../contract/errors.ts';
 import { refusals } from '../contract/refusals.ts';
 import { sharedHeaders } from './request-ids.ts';
-import type { Pieces, Reply } from './types.ts';
+import type { BodyChunks, HttpResponse } from './types.ts';
 
 /** The reply for a refusal: `application/problem+json` (RFC 9457) with a stable `code`. A shared refusal is written once. */
-export function problem(refusal: ApiError, headers: Readonly<Record<string, string>> = {}): Reply {
-  const reply = written.get(refusal) ?? write(refusal);
-  const { status, body, code } = reply;
-  return { status, headers: { ...reply.headers, ...headers }, body: body!, code: code! };
+export function problem(refusal: Refusal, headers: Readonly<Record<string, string>> = {}): HttpResponse {
+  const response = written.get(refusal) ?? write(refusal);
+  const { status, body, code } = response;
+  return { status, headers: { ...response.headers, ...headers }, body: body!, code: code! };
 }
 
-const written = new WeakMap<ApiError, Reply>();
+const written = new WeakMap<Refusal, HttpResponse>();
 
-function write(refusal: ApiError): Reply {
+function write(refusal: Refusal): HttpResponse {
   const { status, title } = refusals[refusal.code];
   const retryAfter = refusal.retryAfter === undefined ? {} : { 'retry-after': String(Math.ceil(refusal.retryAfter)) };
-  const reply: Reply = {
+  const response: HttpResponse = {
     status,
     headers: { 'content-type': 'application/problem+json', ...retryAfter },
     body: JSON.stringify({ type: 'about:blank', title, status, code: refusal.code, detail: refusal.message }),
     code: refusal.code,
   };
-  written.set(refusal, reply);
-  return reply;
+  written.set(refusal, response);
+  return response;
 }
 
-export interface Answer<Status extends number = number, Body = unknown, Header extends string = never> {
+export interface TypedResponse<Status extends number = number, Body = unknown, Header extends string = never> {
   readonly status: Status;
   /** `undefined` for an empty body. */
-  readonly body: Body | JsonBytes<Body> | Written;
+  readonly body: Body | JsonBytes<Body> | RawBody;
   readonly headers: Readonly<Record<Header, string>>;
 }
 
 /** A body in a format other than JSON, whole or in chunks. */
-export class Written {
+export class RawBody {
   readonly type: string;
-  readonly content: string | Uint8Array | Pieces;
+  readonly content: string | Uint8Array | BodyChunks;
 
   /** @param type the media type */
-  constructor(type: string, content: string | Uint8Array | Pieces) {
+  constructor(type: string, content: string | Uint8Array | BodyChunks) {
     this.type = type;
     this.content = content;
   }
@@ -56,22 +56,22 @@ export function jsonBytes<Value>(value: Value): JsonBytes<Value> {
 const noHeaders = {};
 
 /** 200 with a value. */
-export function ok<Body>(body: Body | JsonBytes<Body>): Answer<200, Body> {
+export function ok<Body>(body: Body | JsonBytes<Body>): TypedResponse<200, Body> {
   return { status: 200, body, headers: noHeaders };
 }
 
-export function created<Body>(location: string, body: Body): Answer<201, Body, 'location'> {
+export function created<Body>(location: string, body: Body): TypedResponse<201, Body, 'location'> {
   return { status: 201, body, headers: { location } };
 }
 
-export const noContent: Answer<204, undefined> = { status: 204, body: undefined, headers: {} };
+export const noContent: TypedResponse<204, undefined> = { status: 204, body: undefined, headers: {} };
 
 /** Makes replies of answers. @param more headers of every answer of the host */
-export function repliesWith(more: Readonly<Record<string, string>>): (answer: Answer) => Reply {
+export function createResponder(more: Readonly<Record<string, string>>): (response: TypedResponse) => HttpResponse {
   const ofJson = sharedHeaders({ 'content-type': 'application/json', ...more });
   return ({ status, body, headers }) => {
     if (body === undefined) return { status, headers: { ...more, ...headers } };
-    if (body instanceof Written) {
+    if (body instanceof RawBody) {
       const { type, content } = body;
       const isWhole = typeof content === 'string' || content instanceof Uint8Array;
       const written = isWhole ? { body: content } : { pieces: content };

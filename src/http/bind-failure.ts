@@ -73,7 +73,7 @@ interface PortHolder {
   readonly name: string;
 }
 
-interface Listening {
+interface ListeningSocket {
   readonly address: string;
   readonly port: number;
   readonly inode: string;
@@ -85,30 +85,30 @@ interface Listening {
  * @returns `undefined` if no process is found
  */
 export function portHolder(address: string, port: number): PortHolder | undefined {
-  const sockets = ['/proc/net/tcp', '/proc/net/tcp6'].flatMap((path) => listeningIn(textOf(path)));
+  const sockets = ['/proc/net/tcp', '/proc/net/tcp6'].flatMap((path) => listeningIn(readText(path)));
   const isEvery = (each: string) => each === '0.0.0.0' || each === '::';
   const inWay = sockets.filter(
     (socket) => socket.port === port && (socket.address === address || isEvery(socket.address) || isEvery(address)),
   );
   const links = new Set(inWay.map(({ inode }) => `socket:[${inode}]`));
   if (links.size === 0) return undefined;
-  const pids = entriesOf('/proc').map(Number).filter(Number.isInteger);
+  const pids = listEntries('/proc').map(Number).filter(Number.isInteger);
   const pid = pids.sort((a, b) => a - b).find((each) => holds(each, links));
-  return pid === undefined ? undefined : { pid, name: nameOf(pid) };
+  return pid === undefined ? undefined : { pid, name: readProcessName(pid) };
 }
 
 /** Parses the lines of `/proc/net/tcp` in state 0A, which is LISTEN. */
-export function listeningIn(text: string): Listening[] {
+export function listeningIn(text: string): ListeningSocket[] {
   const line = /^\s*\d+: ([\dA-F]+):([\dA-F]{4}) [\dA-F]+:[\dA-F]{4} 0A(?: +\S+){5} +(\d+)/gm;
   return Array.from(text.matchAll(line), ([, address = '', port = '', inode = '']) => ({
-    address: addressOf(address),
+    address: parseAddress(address),
     port: Number.parseInt(port, 16),
     inode,
   }));
 }
 
 /** The kernel writes each group of four bytes as an integer in machine byte order, which is little-endian. */
-function addressOf(hex: string): string {
+function parseAddress(hex: string): string {
   const bytes = Buffer.from(hex, 'hex').swap32();
   if (bytes.length === 4) return bytes.join('.');
   const groups = Array.from({ length: 8 }, (_, index) => bytes.readUInt16BE(index * 2).toString(16));
@@ -116,19 +116,19 @@ function addressOf(hex: string): string {
 }
 
 function holds(pid: number, links: ReadonlySet<string>): boolean {
-  return entriesOf(`/proc/${pid}/fd`).some((fd) => links.has(linkOf(`/proc/${pid}/fd/${fd}`)));
+  return listEntries(`/proc/${pid}/fd`).some((fd) => links.has(readLink(`/proc/${pid}/fd/${fd}`)));
 }
 
 /** The name of a process, which the process itself may choose. */
-function nameOf(pid: number): string {
-  return textOf(`/proc/${pid}/comm`)
+function readProcessName(pid: number): string {
+  return readText(`/proc/${pid}/comm`)
     .trimEnd()
     .replaceAll(/[^\x20-\x7e]/g, '?');
 }
 
 // A process may exit during the search, and those of other users are not readable.
 
-function entriesOf(folder: string): string[] {
+function listEntries(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch {
@@ -136,7 +136,7 @@ function entriesOf(folder: string): string[] {
   }
 }
 
-function linkOf(path: string): string {
+function readLink(path: string): string {
   try {
     return readlinkSync(path);
   } catch {
@@ -144,7 +144,7 @@ function linkOf(path: string): string {
   }
 }
 
-function textOf(path: string): string {
+function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch {

@@ -1,5 +1,5 @@
 import { gunzipSync, inflateSync, type ZlibOptions } from 'node:zlib';
-import { ApiError } from '../contract/errors.ts';
+import { Refusal } from '../contract/errors.ts';
 import type { ByteBudget, Request } from './types.ts';
 
 export const bodyRefusals = {
@@ -12,7 +12,7 @@ export const bodyRefusals = {
  * Reads and decompresses a body.
  * @param limit maximum decompressed length in bytes
  * @param budget is charged for its memory: see `Request.body`
- * @throws {ApiError} `body_too_large`; `invalid_content_encoding` if the encoding is unknown or the data is malformed
+ * @throws {Refusal} `body_too_large`; `invalid_content_encoding` if the encoding is unknown or the data is malformed
  * @throws {ClientGone} if the client disconnected in mid-body
  */
 export function readBody(request: Request, limit: number, budget?: ByteBudget): Promise<Uint8Array> {
@@ -29,12 +29,12 @@ async function readCoded(request: Request, limit: number, budget?: ByteBudget): 
   return body;
 }
 
-/** @throws {ApiError} `invalid_content_encoding` if the compression is unknown */
+/** @throws {Refusal} `invalid_content_encoding` if the compression is unknown */
 export function contentCoding(request: Pick<Request, 'header'>): 'gzip' | undefined {
   const coding = request.header('content-encoding')?.toLowerCase() ?? '';
   if (coding === '' || coding === 'identity') return undefined;
   if (coding === 'gzip' || coding === 'x-gzip') return 'gzip';
-  throw new ApiError('invalid_content_encoding', bodyRefusals.invalid_content_encoding);
+  throw new Refusal('invalid_content_encoding', bodyRefusals.invalid_content_encoding);
 }
 
 /** Overhead of compression for incompressible bytes: a header, and a little for each block. */
@@ -43,7 +43,7 @@ export const overhead = (limit: number) => 256 + Math.ceil(limit / 256);
 /**
  * Decompresses gzip or deflate. Use it on the main thread only with a limit small enough that another thread would not be faster.
  * @param limit maximum decompressed length in bytes
- * @throws {ApiError} `body_too_large`, `invalid_content_encoding`
+ * @throws {Refusal} `body_too_large`, `invalid_content_encoding`
  */
 export function inflate(packed: Uint8Array, limit: number, format: 'gzip' | 'deflate' = 'gzip'): Uint8Array {
   try {
@@ -51,10 +51,10 @@ export function inflate(packed: Uint8Array, limit: number, format: 'gzip' | 'def
     if (engine.bytesWritten === packed.length) return buffer;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') {
-      throw new ApiError('body_too_large', `A body may have at most ${limit} bytes after decompression`);
+      throw new Refusal('body_too_large', `A body may have at most ${limit} bytes after decompression`);
     }
   }
-  throw new ApiError('invalid_content_encoding', `The body is truncated or not valid ${format}`);
+  throw new Refusal('invalid_content_encoding', `The body is truncated or not valid ${format}`);
 }
 
 /** With `info` zlib also returns the number of bytes read, which reveals trailing data. Its types lack that option. */
@@ -65,24 +65,24 @@ const unpack = { gzip: gunzipSync, deflate: inflateSync } as unknown as Readonly
 /** Drops a leading byte order mark, as RFC 8259 §8.1 allows. */
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-/** @throws {ApiError} `invalid_encoding` if it is not UTF-8 */
+/** @throws {Refusal} `invalid_encoding` if it is not UTF-8 */
 export function decodeText(bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes);
   } catch {
-    throw new ApiError('invalid_encoding', bodyRefusals.invalid_encoding);
+    throw new Refusal('invalid_encoding', bodyRefusals.invalid_encoding);
   }
 }
 
 /**
  * The caller must check the depth and the size of numbers.
- * @throws {ApiError} `invalid_json`; the detail quotes nothing of the text, which may contain a secret
+ * @throws {Refusal} `invalid_json`; the detail quotes nothing of the text, which may contain a secret
  */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new ApiError('invalid_json', bodyRefusals.invalid_json);
+    throw new Refusal('invalid_json', bodyRefusals.invalid_json);
   }
 }
 
@@ -103,6 +103,6 @@ export function contentTypeCheck(...types: readonly string[]): (value: string | 
   const [usual] = types;
   return (value) => {
     if (value !== undefined && (value === usual || pattern.test(value))) return;
-    throw new ApiError('invalid_content_type', `Send ${types.join(' or ')}, in UTF-8`);
+    throw new Refusal('invalid_content_type', `Send ${types.join(' or ')}, in UTF-8`);
   };
 }

@@ -1,6 +1,6 @@
 import { IpNetworks, plainAddress, withoutZone } from '../runtime/addresses.ts';
 import type { Log } from '../runtime/log.ts';
-import type { AddressOf, Request } from './types.ts';
+import type { AddressFinder, Request } from './types.ts';
 
 /** Parsers of the headers that proxies write, last proxy first. */
 const readers = { 'x-forwarded-for': forwardedForNodes, forwarded: forwardedNodes } as const;
@@ -19,7 +19,7 @@ const near = new IpNetworks(['loopback', 'private']);
  * The address of a request's client: that of its connection, unless a trusted proxy is in between. It is evaluated only when
  * needed, which packets never do.
  */
-export function clientAddress({ trusted, header, log }: Proxies): AddressOf {
+export function clientAddress({ trusted, header, log }: Proxies): AddressFinder {
   let hasWarned = false;
   return (connected, request) => {
     const peer = plainAddress(withoutZone(connected)) ?? connected;
@@ -40,7 +40,7 @@ const hint = 'if this is your proxy, add its address to --trusted-proxies; until
 function follow(peer: string, nodes: Iterable<string | undefined>, trusted: IpNetworks): string {
   let address = peer;
   for (const node of nodes) {
-    const next = node === undefined ? undefined : addressOf(node);
+    const next = node === undefined ? undefined : parseNode(node);
     if (next === undefined) return address;
     address = next;
     if (!trusted.has(next)) return next;
@@ -52,7 +52,7 @@ function follow(peer: string, nodes: Iterable<string | undefined>, trusted: IpNe
 const withPort = /^(?:\[(?<six>[\da-f:.]+)\]|(?<four>[\d.]+))(?::(?:\d{1,5}|_[\w.-]+))?$/i;
 
 /** Returns `undefined` for `unknown`, for an obfuscated name (`_gateway`), and for malformed nodes. */
-function addressOf(node: string): string | undefined {
+function parseNode(node: string): string | undefined {
   const { six, four } = withPort.exec(node)?.groups ?? {};
   if (six !== undefined && !six.includes(':')) return undefined;
   return plainAddress(six ?? four ?? node);

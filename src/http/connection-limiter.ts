@@ -1,4 +1,4 @@
-import { type IpNetworks, networkOf } from '../runtime/addresses.ts';
+import { findNetwork, type IpNetworks } from '../runtime/addresses.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 
@@ -73,21 +73,21 @@ export class ConnectionLimiter {
   #closeSurplus(most: number): void {
     const { descriptors, ports } = this.#options;
     const { peers, others } = descriptors.peersAt(ports);
-    const sources = this.#sourcesOf(peers);
+    const sources = this.#findSources(peers);
     const connections = peers.map((peer) => ({ ...peer, from: sources.get(peer.address) }));
     const room = { perAddress: this.#perAddress, total: Math.max(0, most - others) };
-    const surplus = surplusOf(connections, room);
+    const surplus = findSurplus(connections, room);
     for (const connection of surplus) descriptors.shutDown(connection);
     this.closed += surplus.length;
     this.#unsaid += surplus.length;
   }
 
   /** Groups addresses by client: an IPv6 client has a whole /64, and a trusted proxy is not one client. */
-  #sourcesOf(peers: readonly Peer[]): ReadonlyMap<string, string | undefined> {
+  #findSources(peers: readonly Peer[]): ReadonlyMap<string, string | undefined> {
     const sources = new Map<string, string | undefined>();
     for (const { address } of peers) {
       if (sources.has(address)) continue;
-      sources.set(address, this.#options.trusted.has(address) ? undefined : networkOf(address));
+      sources.set(address, this.#options.trusted.has(address) ? undefined : findNetwork(address));
     }
     return sources;
   }
@@ -147,7 +147,7 @@ interface Room {
  * request were never answered, so they go first. If the rest still exceeds `total`, the addresses with the most connections
  * lose theirs first.
  */
-export function surplusOf<Each extends OpenConnection>(open: readonly Each[], { perAddress, total }: Room): Each[] {
+export function findSurplus<Each extends OpenConnection>(open: readonly Each[], { perAddress, total }: Room): Each[] {
   const ranked = rank(open);
   const surplus = ranked.filter((each) => each.rank >= perAddress);
   const rest = ranked.filter((each) => each.rank < perAddress);
@@ -155,13 +155,13 @@ export function surplusOf<Each extends OpenConnection>(open: readonly Each[], { 
   return [...surplus, ...rest.slice(0, Math.max(0, rest.length - total))].map(({ connection }) => connection);
 }
 
-interface Ranked<Each> {
+interface RankedConnection<Each> {
   readonly connection: Each;
   /** Number of connections of its address that were answered later; 0 for a trusted proxy. */
   readonly rank: number;
 }
 
-function rank<Each extends OpenConnection>(open: readonly Each[]): Ranked<Each>[] {
+function rank<Each extends OpenConnection>(open: readonly Each[]): RankedConnection<Each>[] {
   const ranks = new Map<string, number>();
   return open.toSorted(answeredFirst).map((connection) => {
     const { from } = connection;

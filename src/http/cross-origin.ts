@@ -1,6 +1,6 @@
-import { ApiError } from '../contract/errors.ts';
+import { Refusal } from '../contract/errors.ts';
 import { problem } from './answer.ts';
-import type { Reply, Route } from './types.ts';
+import type { HttpResponse, Route } from './types.ts';
 
 const requestHeaders = 'authorization, content-type, if-match';
 const exposed = 'etag, location, retry-after, www-authenticate';
@@ -15,11 +15,11 @@ export function crossOrigin(routes: readonly Route[], allows: (origin: string) =
     const shape = route.path.replace(/:[^/]+/g, ':');
     methods.set(shape, [...(methods.get(shape) ?? []), route]);
   }
-  const preflights = Array.from(methods.values(), (group) => preflightOf(group, allows));
+  const preflights = Array.from(methods.values(), (group) => createPreflight(group, allows));
   return [...routes.map((route) => ({ ...route, handle: readable(route.handle, allows) })), ...preflights];
 }
 
-function preflightOf(group: readonly Route[], allows: (origin: string) => boolean): Route {
+function createPreflight(group: readonly Route[], allows: (origin: string) => boolean): Route {
   const allow = [...group.map(({ method }) => method), 'OPTIONS'].join(', ');
   return {
     method: 'OPTIONS',
@@ -46,21 +46,21 @@ function readable(handle: Route['handle'], allows: (origin: string) => boolean):
   return (request, params) => {
     const origin = request.header('origin');
     if (origin === undefined || !allows(origin)) return handle(request, params);
-    return answerTo(origin, () => handle(request, params));
+    return respondTo(origin, () => handle(request, params));
   };
 }
 
-async function answerTo(origin: string, handle: () => Reply | Promise<Reply>): Promise<Reply> {
-  const reply = await settle(handle);
+async function respondTo(origin: string, handle: () => HttpResponse | Promise<HttpResponse>): Promise<HttpResponse> {
+  const response = await settle(handle);
   const headers = { 'access-control-allow-origin': origin, 'access-control-expose-headers': exposed, vary: 'Origin' };
-  return { ...reply, headers: { ...reply.headers, ...headers } };
+  return { ...response, headers: { ...response.headers, ...headers } };
 }
 
-async function settle(handle: () => Reply | Promise<Reply>): Promise<Reply> {
+async function settle(handle: () => HttpResponse | Promise<HttpResponse>): Promise<HttpResponse> {
   try {
     return await handle();
   } catch (error) {
-    if (error instanceof ApiError) return problem(error);
+    if (error instanceof Refusal) return problem(error);
     throw error;
   }
 }

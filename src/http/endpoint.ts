@@ -1,7 +1,7 @@
 import type { Static, TSchema } from 'typebox';
 import type { RefusalCode } from '../contract/refusals.ts';
-import type { Documented, Shown } from '../contract/shapes/fields.ts';
-import type { Answer } from './answer.ts';
+import type { DeepReadonly, DocumentOptions } from '../contract/shapes/fields.ts';
+import type { TypedResponse } from './answer.ts';
 import type { Handler, Route } from './types.ts';
 
 /** A JSON Schema, or a part of the OpenAPI document: plain JSON. */
@@ -45,7 +45,7 @@ export interface Operation {
   readonly body?: Content;
   /** True if the body may be empty. */
   readonly bodyOptional?: true;
-  readonly answers: DeclaredAnswers;
+  readonly responses: DeclaredResponses;
   readonly refuses?: Refusals;
   readonly refusalHeaders?: (status: number) => Headers;
 }
@@ -80,7 +80,7 @@ export interface Media {
 declare const typed: unique symbol;
 
 /** A successful answer. The handler must return a body of this type and the required headers. */
-export interface DeclaredAnswer<Body = unknown, Required extends Headers = Headers> {
+export interface DeclaredResponse<Body = unknown, Required extends Headers = Headers> {
   readonly description: string;
   readonly content?: Content;
   readonly headers: Required;
@@ -88,14 +88,14 @@ export interface DeclaredAnswer<Body = unknown, Required extends Headers = Heade
   readonly [typed]?: Body;
 }
 
-export type DeclaredAnswers = Readonly<Record<number, DeclaredAnswer>>;
+export type DeclaredResponses = Readonly<Record<number, DeclaredResponse>>;
 
 /** The possible results of a handler, by the declared answers. */
-export type AnswerOf<Answers extends DeclaredAnswers> = {
-  readonly [Status in keyof Answers & number]: Answers[Status] extends DeclaredAnswer<infer Body, infer Required>
-    ? Answer<Status, Shown<Body>, Lowercase<RequiredName<Required>>>
+export type HandlerResponse<Responses extends DeclaredResponses> = {
+  readonly [Status in keyof Responses & number]: Responses[Status] extends DeclaredResponse<infer Body, infer Required>
+    ? TypedResponse<Status, DeepReadonly<Body>, Lowercase<RequiredName<Required>>>
     : never;
-}[keyof Answers & number];
+}[keyof Responses & number];
 
 type RequiredName<Of extends Headers> = {
   [Name in keyof Of & string]: Of[Name] extends { readonly required: true } ? Name : never;
@@ -121,15 +121,15 @@ export function routesFrom<Deps>(groups: readonly Group<Deps>[], deps: Deps): re
 
 /** A JSON body, with the example of its schema. */
 export function jsonContent(schema: TSchema): Content {
-  const { example } = schema as Documented;
+  const { example } = schema as DocumentOptions;
   return { 'application/json': { schema, ...(example !== undefined && { example }) } };
 }
 
-export function jsonAnswer<Schema extends TSchema, Required extends Headers = Record<never, Header>>(
+export function jsonResponse<Schema extends TSchema, Required extends Headers = Record<never, Header>>(
   schema: Schema,
   description: string,
   headers: Required = {} as Required,
-): DeclaredAnswer<Static<Schema>, Required> {
+): DeclaredResponse<Static<Schema>, Required> {
   return { description, headers, content: jsonContent(schema) };
 }
 

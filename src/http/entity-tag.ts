@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Reply, Request } from './types.ts';
+import type { HttpResponse, Request } from './types.ts';
 
 /** The strong entity tag of a text (RFC 9110 §8.8.3). @param parts its parts, in order */
 export function entityTag(...parts: readonly string[]): string {
@@ -23,11 +23,11 @@ interface PublicJsonOptions {
 export function publicJson(
   document: unknown,
   { contentType, maxAgeSeconds }: PublicJsonOptions,
-): (request: Request) => Reply {
+): (request: Request) => HttpResponse {
   const body = JSON.stringify(document);
   const etag = entityTag(body);
   const headers = { 'access-control-allow-origin': '*', 'cache-control': `public, max-age=${maxAgeSeconds}`, etag };
-  const whole: Reply = { status: 200, headers: { ...headers, 'content-type': contentType }, body };
-  const unchanged: Reply = { status: 304, headers };
+  const whole: HttpResponse = { status: 200, headers: { ...headers, 'content-type': contentType }, body };
+  const unchanged: HttpResponse = { status: 304, headers };
   return (request) => (isTagIn(etag, request.header('if-none-match')) ? unchanged : whole);
 }

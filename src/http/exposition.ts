@@ -1,5 +1,5 @@
 import type { Metric } from 'prom-client';
-import { ApiError } from '../contract/errors.ts';
+import { Refusal } from '../contract/errors.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Histogram } from '../runtime/histogram.ts';
 import { problem } from './answer.ts';
@@ -20,7 +20,7 @@ export const expositionType = 'text/plain; version=0.0.4; charset=utf-8';
 const headers = { 'content-type': expositionType, 'cache-control': 'no-store' };
 
 const elsewhere = problem(
-  new ApiError(
+  new Refusal(
     'not_found',
     'On this listener, only clients on the same machine may read /metrics, without a proxy; --ops-listen opens a separate listener for it',
   ),
@@ -69,7 +69,7 @@ export type Labels = Readonly<Record<string, string>>;
 
 type Readings<Value> = Value | Iterable<readonly [labels: Labels, value: Value]>;
 
-interface Described {
+interface MetricDescription {
   readonly name: string;
   readonly help: string;
   readonly labels?: readonly string[];
@@ -78,8 +78,8 @@ interface Described {
 /** A metric of the service itself. It is read on scrape and costs nothing otherwise. */
 export type ServiceMetric =
   /** A counter only increases, and its name ends in `_total`. */
-  | (Described & { readonly type: 'counter' | 'gauge'; read(): Readings<number> })
-  | (Described & { readonly type: 'histogram'; read(): Readings<Histogram> });
+  | (MetricDescription & { readonly type: 'counter' | 'gauge'; read(): Readings<number> })
+  | (MetricDescription & { readonly type: 'histogram'; read(): Readings<Histogram> });
 
 interface Sample {
   readonly metricName: string;
@@ -97,13 +97,13 @@ export async function expositionText(metrics: readonly ServiceMetric[]): Promise
   const registry = new Registry();
   for (const metric of metrics) {
     const { name, help, type } = metric;
-    const asked = { name, get: () => ({ name, help, type, values: samplesOf(metric) }) };
+    const asked = { name, get: () => ({ name, help, type, values: listSamples(metric) }) };
     registry.registerMetric(asked as unknown as Metric);
   }
   return registry.metrics();
 }
 
-function samplesOf(metric: ServiceMetric): readonly Sample[] {
+function listSamples(metric: ServiceMetric): readonly Sample[] {
   const { name } = metric;
   if (metric.type === 'histogram')
     return each(metric.read()).flatMap(([labels, histogram]) => samplesOfHistogram(name, labels, histogram));

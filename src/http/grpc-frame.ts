@@ -1,4 +1,4 @@
-import { ApiError } from '../contract/errors.ts';
+import { Refusal } from '../contract/errors.ts';
 
 /**
  * The frame of a gRPC message: a flag byte, the length in four bytes, the content. gRPC-Web frames trailers in the same way.
@@ -19,31 +19,31 @@ export function isCompressed(frame: Uint8Array): boolean {
   return frame[0] !== 0;
 }
 
-/** @throws {ApiError} `invalid_protobuf` unless a body is one whole frame with a message */
+/** @throws {Refusal} `invalid_protobuf` unless a body is one whole frame with a message */
 export function checkFrame(body: Uint8Array): void {
   if (body[0]! <= compressed && body.length >= headerBytes && frameBytes(body) === body.length) return;
-  throw new ApiError('invalid_protobuf', 'The body must be one frame with a message: its flag, length and bytes');
+  throw new Refusal('invalid_protobuf', 'The body must be one frame with a message: its flag, length and bytes');
 }
 
-/** @throws {ApiError} `message_compressed` if a message cannot be decompressed. @param encoding its `grpc-encoding` */
-export function inflaterOf(encoding: string | undefined): 'gzip' | 'deflate' {
+/** @throws {Refusal} `message_compressed` if a message cannot be decompressed. @param encoding its `grpc-encoding` */
+export function findInflater(encoding: string | undefined): 'gzip' | 'deflate' {
   if (encoding === undefined || encoding === 'gzip') return 'gzip';
   if (encoding === 'deflate') return encoding;
-  throw new ApiError('message_compressed', 'Send the message uncompressed or as gzip');
+  throw new Refusal('message_compressed', 'Send the message uncompressed or as gzip');
 }
 
-const piece = /^[A-Za-z0-9+/]*={0,2}$/;
+const base64Segment = /^[A-Za-z0-9+/]*={0,2}$/;
 
 /**
  * Decodes a `-text` body of gRPC-Web: base64, in one or several padded pieces.
- * @throws {ApiError} `invalid_protobuf` if it is not base64
+ * @throws {Refusal} `invalid_protobuf` if it is not base64
  */
 export function decodeBase64(body: Uint8Array): Uint8Array {
-  const pieces = Buffer.from(body)
+  const segments = Buffer.from(body)
     .toString('latin1')
     .split(/(?<==)(?=[^=])/);
-  if (!pieces.every((each) => each.length % 4 === 0 && piece.test(each))) {
-    throw new ApiError('invalid_protobuf', 'The body must be base64, padded');
+  if (!segments.every((each) => each.length % 4 === 0 && base64Segment.test(each))) {
+    throw new Refusal('invalid_protobuf', 'The body must be base64, padded');
   }
-  return Buffer.concat(pieces.map((each) => Buffer.from(each, 'base64')));
+  return Buffer.concat(segments.map((each) => Buffer.from(each, 'base64')));
 }

@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import { count, flag, listOf, text } from '../contract/shapes/fields.ts';
-import { type Endpoint, type Group, jsonAnswer, RetryAfter } from './endpoint.ts';
+import { boolean, count, list, text } from '../contract/shapes/fields.ts';
+import { type Endpoint, type Group, jsonResponse, RetryAfter } from './endpoint.ts';
 
 /** A capability of the service. */
 export interface Ability {
@@ -32,15 +32,15 @@ const alive: Endpoint<unknown> = {
     operationId: 'isAlive',
     summary: 'Whether the process is alive',
     security: [],
-    answers: {
-      200: jsonAnswer(Type.Object({ status: Type.Literal('alive') }, { example: { status: 'alive' } }), 'It is.'),
+    responses: {
+      200: jsonResponse(Type.Object({ status: Type.Literal('alive') }, { example: { status: 'alive' } }), 'It is.'),
     },
   },
   bind: () => () => ({ status: 200, headers, body: '{"status":"alive"}' }),
 };
 
 const Able = Type.Object({
-  ready: flag('Whether it is available.'),
+  ready: boolean('Whether it is available.'),
   reason: text('The reason if not, for people; empty if available.'),
 });
 
@@ -51,7 +51,7 @@ function readinessShape(status: 'ready' | 'unavailable', reason: string) {
       status: Type.Literal(status),
       reason: text('The reason if not, for people; empty if ready.'),
       commits: count('Commits since startup.'),
-      warnings: listOf(
+      warnings: list(
         Type.String(),
         'Warnings, such as a disk with less than 10 % or 1 GiB left. They do not change the status.',
       ),
@@ -80,9 +80,9 @@ const ready: Endpoint<() => Readiness> = {
       'In a cluster, a node that cannot reach PostgreSQL continues counting but cannot manage. The body reports both.',
     security: [],
     parameters: [what],
-    answers: {
-      200: jsonAnswer(readinessShape('ready', ''), 'It does.'),
-      503: jsonAnswer(
+    responses: {
+      200: jsonResponse(readinessShape('ready', ''), 'It does.'),
+      503: jsonResponse(
         readinessShape('unavailable', 'too many messages are waiting for the disk'),
         'Not ready: the store is unavailable, or too many messages are waiting for the disk.',
         { 'Retry-After': RetryAfter },

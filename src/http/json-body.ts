@@ -1,6 +1,6 @@
 import type { Static, TSchema } from 'typebox';
 import type { Validator } from 'typebox/compile';
-import { ApiError } from '../contract/errors.ts';
+import { Refusal } from '../contract/errors.ts';
 import type { RefusalCode } from '../contract/refusals.ts';
 import { compiled } from '../runtime/compiled.ts';
 import { decodeText, parseJson, readBody } from './body.ts';
@@ -26,7 +26,7 @@ export function jsonBody<Schema extends TSchema>(
     const text = decodeText(await readBody(request, limit));
     const value = optional && text === '' ? {} : parseJson(text);
     if (checker().Check(value)) return value as Static<Schema>;
-    throw shapeError(checker().Errors(value), { placeOf: (pointer) => `Field ${pointer.slice(1, 100)}` });
+    throw shapeError(checker().Errors(value), { describePlace: (pointer) => `Field ${pointer.slice(1, 100)}` });
   };
 }
 
@@ -39,25 +39,25 @@ interface Options {
   /** If no row matches, the code is `invalid_body`. */
   readonly rows?: FaultRows;
   /** The name of a position, given its JSON pointer. */
-  readonly placeOf?: (pointer: string) => string;
+  readonly describePlace?: (pointer: string) => string;
 }
 
 /**
  * The error for a value that violates a schema. It names the position of the first violation, but not the value there. An
  * unknown field comes first, because it may be the misspelling of a missing one.
  */
-export function shapeError(faults: readonly Fault[], options: Options = {}): ApiError {
-  const { rows = [], placeOf = (pointer) => `The value at ${pointer.slice(0, 300)}` } = options;
+export function shapeError(faults: readonly Fault[], options: Options = {}): Refusal {
+  const { rows = [], describePlace = (pointer) => `The value at ${pointer.slice(0, 300)}` } = options;
   const first = faults.find(isUnknown) ?? faults[0];
-  if (first === undefined) return new ApiError('invalid_body', 'The body does not have the expected shape');
-  const [, code = 'invalid_body', detail] = rows.find(([path]) => path.test(pathOf(first))) ?? [];
+  if (first === undefined) return new Refusal('invalid_body', 'The body does not have the expected shape');
+  const [, code = 'invalid_body', detail] = rows.find(([path]) => path.test(getSchemaPath(first))) ?? [];
   const told = insideChoice(first, faults);
-  const place = told.instancePath === '' ? 'The body' : placeOf(told.instancePath);
-  return new ApiError(code, detail ?? `${place} ${mustsOf(told, faults).join(' or ')}`);
+  const place = told.instancePath === '' ? 'The body' : describePlace(told.instancePath);
+  return new Refusal(code, detail ?? `${place} ${listRequirements(told, faults).join(' or ')}`);
 }
 
 /** A missing field has the path of `required`. */
-function pathOf({ schemaPath, keyword }: Fault): string {
+function getSchemaPath({ schemaPath, keyword }: Fault): string {
   return keyword === 'required' ? `${schemaPath}/required` : schemaPath;
 }
 
@@ -71,7 +71,7 @@ function insideChoice(first: Fault, faults: readonly Fault[]): Fault {
   return isAny ? (inside ?? first) : first;
 }
 
-function mustsOf(first: Fault, faults: readonly Fault[]): readonly string[] {
+function listRequirements(first: Fault, faults: readonly Fault[]): readonly string[] {
   const here = faults.filter(({ instancePath }) => instancePath === first.instancePath);
   if (!here.some(isChoice)) return [must(first)];
   return [...new Set(here.filter((fault) => !isChoice(fault)).map(must))];

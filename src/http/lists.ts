@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { ApiError } from '../contract/errors.ts';
+import { Refusal } from '../contract/errors.ts';
 import type { Page } from '../contract/shapes/fields.ts';
 import type { QueryOf } from './query-reader.ts';
 
@@ -27,16 +27,16 @@ export const paging = {
   ),
 };
 
-type Paging = QueryOf<typeof paging>;
+type PageQuery = QueryOf<typeof paging>;
 
 /**
  * A page in the order of creation. A cursor is the position of the last item of a page, so an item that exists throughout is listed
  * exactly once.
- * @throws {ApiError} `invalid_query`
+ * @throws {Refusal} `invalid_query`
  */
-export function pageOf<T extends { readonly number: number }, Shown>(
+export function createPage<T extends { readonly number: number }, Shown>(
   items: Iterable<T>,
-  { limit, cursor }: Paging,
+  { limit, cursor }: PageQuery,
   show: (item: T) => Shown,
 ): Page<Shown> {
   const after = cursor === undefined ? undefined : readCursor(cursor);
@@ -44,22 +44,22 @@ export function pageOf<T extends { readonly number: number }, Shown>(
   return { ...page, items: page.items.map(show) };
 }
 
-/** For a list whose positions are names. @throws {ApiError} `invalid_query` */
-export function namePage({ limit, cursor }: Paging): PageRequest<string> {
+/** For a list whose positions are names. @throws {Refusal} `invalid_query` */
+export function namePage({ limit, cursor }: PageQuery): PageRequest<string> {
   return { limit, after: cursor === undefined ? undefined : positionIn(cursor, /^.+$/s) };
 }
 
-/** @param positionOf the unique and constant position of an item */
+/** @param getPosition the unique and constant position of an item */
 export function cutPage<T, Position extends number | string>(
   items: Iterable<T>,
   { limit, after }: PageRequest<Position>,
-  positionOf: (item: T) => Position,
+  getPosition: (item: T) => Position,
 ): Page<T> {
-  const rest = [...items].filter((item) => after === undefined || positionOf(item) > after);
-  rest.sort((a, b) => (positionOf(a) < positionOf(b) ? -1 : 1));
+  const rest = [...items].filter((item) => after === undefined || getPosition(item) > after);
+  rest.sort((a, b) => (getPosition(a) < getPosition(b) ? -1 : 1));
   const page = rest.slice(0, limit);
   const last = page.at(-1);
-  const nextCursor = last !== undefined && rest.length > limit ? writeCursor(positionOf(last)) : null;
+  const nextCursor = last !== undefined && rest.length > limit ? writeCursor(getPosition(last)) : null;
   return { items: page, nextCursor };
 }
 
@@ -69,7 +69,7 @@ export function writeCursor(position: number | string): string {
   return Buffer.from(`${prefix}${position}`).toString('base64url');
 }
 
-/** @throws {ApiError} `invalid_query` */
+/** @throws {Refusal} `invalid_query` */
 export function readCursor(text: string): number {
   return Number(positionIn(text, /^\d{1,16}$/));
 }
@@ -77,5 +77,5 @@ export function readCursor(text: string): number {
 function positionIn(cursor: string, pattern: RegExp): string {
   const position = Buffer.from(cursor, 'base64url').toString().slice(prefix.length);
   if (pattern.test(position) && writeCursor(position) === cursor) return position;
-  throw new ApiError('invalid_query', 'cursor must be the nextCursor of a page of this list');
+  throw new Refusal('invalid_query', 'cursor must be the nextCursor of a page of this list');
 }

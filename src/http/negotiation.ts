@@ -49,7 +49,7 @@ export function typeFor<Type extends string>(header: string | undefined, offered
   let chosen: Type = offered[0];
   let most = 0;
   for (const type of offered) {
-    const weight = weightOf(type, ranges);
+    const weight = findWeight(type, ranges);
     if (weight > most) {
       chosen = type;
       most = weight;
@@ -59,7 +59,7 @@ export function typeFor<Type extends string>(header: string | undefined, offered
 }
 
 /** The most specific range that includes a type decides. */
-function weightOf(type: string, ranges: ReadonlyMap<string, number>): number {
+function findWeight(type: string, ranges: ReadonlyMap<string, number>): number {
   const [kind] = type.split('/');
   return ranges.get(type) ?? ranges.get(`${kind}/*`) ?? ranges.get('*/*') ?? 0;
 }

@@ -1,4 +1,4 @@
-import { ApiError } from '../contract/errors.ts';
+import { Refusal } from '../contract/errors.ts';
 import type { Request } from './types.ts';
 
 /**
@@ -37,7 +37,7 @@ export function percentDecode(text: string): string | undefined {
 /**
  * The last value of a repeated name wins.
  * @param text without the leading `?`
- * @throws {ApiError} `invalid_query` if an escape is malformed or not UTF-8
+ * @throws {Refusal} `invalid_query` if an escape is malformed or not UTF-8
  */
 export function parseQuery(text: string): Map<string, string> {
   return new Map(queryPairs(text));
@@ -45,12 +45,12 @@ export function parseQuery(text: string): Map<string, string> {
 
 export function queryPairs(text: string): readonly (readonly [name: string, value: string])[] {
   const pairs = parsePairs(text);
-  if (pairs === undefined) throw new ApiError('invalid_query', 'A parameter is not percent-encoded UTF-8');
+  if (pairs === undefined) throw new Refusal('invalid_query', 'A parameter is not percent-encoded UTF-8');
   return pairs;
 }
 
 /** The cookies of a request, in order (RFC 6265 §4.2). A name may repeat. */
-export function* cookiesOf(request: Pick<Request, 'header'>): Generator<readonly [name: string, value: string]> {
+export function* readCookies(request: Pick<Request, 'header'>): Generator<readonly [name: string, value: string]> {
   for (const pair of (request.header('cookie') ?? '').split(';')) {
     const equals = pair.indexOf('=');
     if (equals > 0) yield [pair.slice(0, equals).trim(), pair.slice(equals + 1).trim()];

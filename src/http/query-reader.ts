@@ -1,11 +1,11 @@
 import Type, { type Static, type TProperties } from 'typebox';
-import { ApiError } from '../contract/errors.ts';
-import type { Documented } from '../contract/shapes/fields.ts';
+import { Refusal } from '../contract/errors.ts';
+import type { DocumentOptions } from '../contract/shapes/fields.ts';
 import { parseTime } from '../runtime/rfc3339.ts';
 import type { Json, Parameter } from './endpoint.ts';
 import { queryPairs } from './pairs.ts';
 
-interface ParameterSchema extends Documented {
+interface ParameterSchema extends DocumentOptions {
   readonly type?: string;
   readonly format?: string;
   readonly description?: string;
@@ -22,7 +22,7 @@ interface ParameterSchema extends Documented {
 export type QueryOf<Properties extends TProperties> = Static<Type.TObject<Properties>>;
 
 /** The schema of a time parameter; its value is in Unix ms. */
-export function timeParameter(options: Documented & { readonly description: string }) {
+export function timeParameter(options: DocumentOptions & { readonly description: string }) {
   return Type.Unsafe<number>({ type: 'string', format: 'date-time', ...options });
 }
 
@@ -37,7 +37,7 @@ export function queryReader<Properties extends TProperties>(
     const optional = Type.IsOptional(schema);
     const { default: usual, type, maxItems = Infinity } = schema as ParameterSchema;
     const most = type === 'array' ? maxItems : undefined;
-    return { name, usual, optional, most, read: readerOf(name, schema as ParameterSchema) };
+    return { name, usual, optional, most, read: createReader(name, schema as ParameterSchema) };
   });
   return (query) => {
     const pairs = queryPairs(query);
@@ -45,22 +45,22 @@ export function queryReader<Properties extends TProperties>(
     const values: Record<string, unknown> = {};
     for (const { name, usual, optional, most, read } of parameters) {
       const text = sent.get(name);
-      if (text !== undefined) values[name] = most === undefined ? read(text) : valuesOf(name, pairs, most);
+      if (text !== undefined) values[name] = most === undefined ? read(text) : readValues(name, pairs, most);
       else if (usual !== undefined) values[name] = usual;
-      else if (!optional) throw new ApiError('invalid_query', `${name} is missing`);
+      else if (!optional) throw new Refusal('invalid_query', `${name} is missing`);
     }
     return values as QueryOf<Properties>;
   };
 }
 
-function valuesOf(
+function readValues(
   name: string,
   pairs: readonly (readonly [name: string, value: string])[],
   maxItems: number,
 ): readonly string[] {
   const values = pairs.filter(([each]) => each === name).map(([, value]) => value);
   if (values.length <= maxItems) return values;
-  throw new ApiError('invalid_query', `${name} may be given at most ${maxItems} times`);
+  throw new Refusal('invalid_query', `${name} may be given at most ${maxItems} times`);
 }
 
 export function queryParameters(properties: TProperties): readonly Parameter[] {
@@ -78,7 +78,7 @@ export function queryParameters(properties: TProperties): readonly Parameter[] {
   });
 }
 
-function readerOf(name: string, schema: ParameterSchema): (text: string) => unknown {
+function createReader(name: string, schema: ParameterSchema): (text: string) => unknown {
   if (schema.format === 'date-time') return (text) => readTime(name, text);
   if (schema.anyOf !== undefined) return choiceReader(name, schema.anyOf);
   switch (schema.type) {
@@ -93,9 +93,9 @@ function readerOf(name: string, schema: ParameterSchema): (text: string) => unkn
 
 function textReader(name: string, { minLength = 0, maxLength = Infinity }: ParameterSchema) {
   return (text: string) => {
-    if (text.length < minLength) throw new ApiError('invalid_query', `${name} must not be empty`);
+    if (text.length < minLength) throw new Refusal('invalid_query', `${name} must not be empty`);
     if (text.length <= maxLength || Array.from(text).length <= maxLength) return text;
-    throw new ApiError('invalid_query', `${name} must have at most ${maxLength} characters`);
+    throw new Refusal('invalid_query', `${name} must have at most ${maxLength} characters`);
   };
 }
 
@@ -108,7 +108,7 @@ function choiceReader(
   const all = `${texts.slice(0, -1).join(', ')} or ${texts.at(-1)}`;
   return (text) => {
     if (texts.includes(text)) return toValue(text);
-    throw new ApiError('invalid_query', `${name} must be ${all}`);
+    throw new Refusal('invalid_query', `${name} must be ${all}`);
   };
 }
 
@@ -116,7 +116,7 @@ function integerReader(name: string, { minimum = 0, maximum = Infinity }: Parame
   return (text: string) => {
     const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
     if (value >= minimum && value <= maximum) return value;
-    throw new ApiError('invalid_query', `${name} must be an integer from ${minimum} to ${maximum}`);
+    throw new Refusal('invalid_query', `${name} must be an integer from ${minimum} to ${maximum}`);
   };
 }
 
@@ -124,8 +124,8 @@ function integerReader(name: string, { minimum = 0, maximum = Infinity }: Parame
 function readTime(name: string, text: string): number {
   const time = parseTime(text.replace(' ', 'T'));
   if (time === undefined) {
-    throw new ApiError('invalid_query', `${name} must be an RFC 3339 time, such as 2026-01-31T12:00:00Z`);
+    throw new Refusal('invalid_query', `${name} must be an RFC 3339 time, such as 2026-01-31T12:00:00Z`);
   }
-  if (time < 0) throw new ApiError('invalid_query', `${name} must not be before 1970-01-01T00:00:00Z`);
+  if (time < 0) throw new Refusal('invalid_query', `${name} must not be before 1970-01-01T00:00:00Z`);
   return Math.floor(time);
 }

@@ -21,7 +21,7 @@ class NamedHeaders {
     this.#common = common;
   }
 
-  static commonOf(headers: object): Values | undefined {
+  static findCommon(headers: object): Values | undefined {
     return #common in headers ? headers.#common : undefined;
   }
 }
@@ -33,7 +33,7 @@ export function withRequestId(headers: Values | undefined, requestId: string): V
 
 /** The shared headers to which a request id was added; `undefined` for other headers. */
 export function commonHeaders(headers: Values | undefined): Values | undefined {
-  return headers === undefined ? undefined : NamedHeaders.commonOf(headers);
+  return headers === undefined ? undefined : NamedHeaders.findCommon(headers);
 }
 
 export const requestIdHeader = 'x-request-id';

@@ -1,7 +1,7 @@
 import type { RefusalCode } from '../contract/refusals.ts';
 import { increase } from '../runtime/counts.ts';
 import { Histogram } from '../runtime/histogram.ts';
-import type { Reply } from './types.ts';
+import type { HttpResponse } from './types.ts';
 
 export interface RouteTotals {
   readonly method: string;
@@ -38,7 +38,7 @@ export class RequestTotals {
   }
 
   /** @param ms duration until the answer */
-  count({ statuses, durations }: RouteTotals, { status, code }: Reply, ms: number): void {
+  count({ statuses, durations }: RouteTotals, { status, code }: HttpResponse, ms: number): void {
     durations.observe(ms / 1000);
     increase(statuses, status);
     if (code !== undefined) increase(this.codes, code);

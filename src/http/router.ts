@@ -1,21 +1,21 @@
-import { ApiError } from '../contract/errors.ts';
+import { Refusal } from '../contract/errors.ts';
 import { type Clock, systemClock } from '../runtime/clock.ts';
-import { refusalOf } from '../runtime/failures.ts';
+import { toRefusal } from '../runtime/failures.ts';
 import type { Log } from '../runtime/log.ts';
 import { inSpan, type Span } from '../runtime/spans.ts';
 import { problem } from './answer.ts';
 import { percentDecode } from './pairs.ts';
 import { RequestIds, requestIdHeader, withRequestId } from './request-ids.ts';
 import { RequestTotals, type RouteTotals } from './request-totals.ts';
-import type { Answered } from './slow-requests.ts';
+import type { RequestSummary } from './slow-requests.ts';
 import { SlowRequests } from './slow-requests.ts';
 import {
-  ClientGone,
+  type BodyChunks,
+  DisconnectError,
   type Dispatch,
   type Handler,
+  type HttpResponse,
   type Params,
-  type Pieces,
-  type Reply,
   type Request,
   type Route,
 } from './types.ts';
@@ -29,17 +29,17 @@ export interface RequestTraces {
 export interface RequestTrace {
   readonly span: Span;
   /** @param route the route's pattern, because a path may name a person @returns the reply to send */
-  end(route: string, reply: Reply): Reply;
+  end(route: string, response: HttpResponse): HttpResponse;
 }
 
 /** Not installed without tracing, so requests then cost nothing. */
-function traced(dispatch: Dispatch, traces: RequestTraces, routeOf: (request: Request) => string): Dispatch {
+function traced(dispatch: Dispatch, traces: RequestTraces, findRoute: (request: Request) => string): Dispatch {
   return (request) => {
     const trace = traces.begin(request);
     if (trace === undefined) return dispatch(request);
-    const reply = inSpan(trace.span, () => dispatch(request));
-    if (!(reply instanceof Promise)) return trace.end(routeOf(request), reply);
-    return reply.then((late) => trace.end(routeOf(request), late));
+    const response = inSpan(trace.span, () => dispatch(request));
+    if (!(response instanceof Promise)) return trace.end(findRoute(request), response);
+    return response.then((late) => trace.end(findRoute(request), late));
   };
 }
 
@@ -68,7 +68,7 @@ export interface RouterHooks {
   readonly ids?: RequestIds;
   readonly slow?: SlowRequests;
   /** For debugging, because it costs time. */
-  readonly accessLog?: { answered(answered: Answered): void };
+  readonly accessLog?: { write(summary: RequestSummary): void };
   readonly clock?: Pick<Clock, 'monotonic'>;
   readonly traces?: RequestTraces;
 }
@@ -83,7 +83,7 @@ export function loggingHooks(
     failed: (error, about) => log.error('a request failed', { ...about, error }),
     clock,
     slow: new SlowRequests(slowRequest, log, clock),
-    ...(logLevel === 'debug' && { accessLog: { answered: (answered) => log.debug('request', { ...answered }) } }),
+    ...(logLevel === 'debug' && { accessLog: { write: (summary) => log.debug('request', { ...summary }) } }),
   };
 }
 
@@ -109,34 +109,34 @@ export function createRouter(routes: readonly Route[], hooks: RouterHooks = {}):
 
   function call(request: Request, endpoint: Endpoint, resource: Resource | undefined) {
     if (endpoint.names.length === 0) return endpoint.handle(request, noParams);
-    return endpoint.handle(request, paramsOf(resource!, endpoint, request.path));
+    return endpoint.handle(request, readParams(resource!, endpoint, request.path));
   }
 
-  function fail(error: unknown, request: Request, { totals: { route } }: Endpoint): Reply {
-    if (error instanceof ClientGone) return unread;
-    const reply = problem(refusalOf(error));
-    if (error instanceof ApiError) return reply;
+  function fail(error: unknown, request: Request, { totals: { route } }: Endpoint): HttpResponse {
+    if (error instanceof DisconnectError) return unread;
+    const response = problem(toRefusal(error));
+    if (error instanceof Refusal) return response;
     const requestId = ids?.of(request) ?? '';
     hooks.failed?.(error, { requestId, route });
-    return ids === undefined ? reply : named(reply, requestId);
+    return ids === undefined ? response : named(response, requestId);
   }
 
-  function finish(request: Request, { totals: row }: Endpoint, began: number, reply: Reply): Reply {
-    if (reply.isRelayed) return reply;
+  function finish(request: Request, { totals: row }: Endpoint, began: number, response: HttpResponse): HttpResponse {
+    if (response.isRelayed) return response;
     const ms = clock.monotonic() - began;
-    totals.count(row, reply, ms);
+    totals.count(row, response, ms);
     const isSlow = slow !== undefined && ms >= slow.fromMs;
-    const isEmpty = reply.body === undefined && reply.pieces === undefined;
-    if (ids === undefined || (isEmpty && accessLog === undefined && !isSlow)) return reply;
-    const requestId = reply.headers?.[requestIdHeader] ?? ids.of(request);
+    const isEmpty = response.body === undefined && response.chunks === undefined;
+    if (ids === undefined || (isEmpty && accessLog === undefined && !isSlow)) return response;
+    const requestId = response.headers?.[requestIdHeader] ?? ids.of(request);
     if (isSlow || accessLog !== undefined) {
-      const answered = answeredWith(reply, request, row, requestId, ms);
-      if (isSlow) slow.answered(answered);
-      accessLog?.answered(answered);
+      const summary = summarise(response, request, row, requestId, ms);
+      if (isSlow) slow.log(summary);
+      accessLog?.write(summary);
     }
-    if (reply.pieces === undefined) return named(reply, requestId);
+    if (response.chunks === undefined) return named(response, requestId);
     const failed = (error: unknown) => hooks.failed?.(error, { requestId, route: row.route });
-    return named(watched(reply, reply.pieces, failed), requestId);
+    return named(watched(response, response.chunks, failed), requestId);
   }
 
   const dispatch: Dispatch = (request) => {
@@ -144,9 +144,9 @@ export function createRouter(routes: readonly Route[], hooks: RouterHooks = {}):
     const resource = fixed.get(request.path) ?? findPattern(patterns, request.path);
     const endpoint = resource === undefined ? nowhere : (resource.methods.get(request.method) ?? resource.otherwise);
     try {
-      const reply = call(request, endpoint, resource);
-      if (!(reply instanceof Promise)) return finish(request, endpoint, began, reply);
-      return reply.then(
+      const response = call(request, endpoint, resource);
+      if (!(response instanceof Promise)) return finish(request, endpoint, began, response);
+      return response.then(
         (late) => finish(request, endpoint, began, late),
         (error) => finish(request, endpoint, began, fail(error, request, endpoint)),
       );
@@ -161,37 +161,37 @@ export function createRouter(routes: readonly Route[], hooks: RouterHooks = {}):
   });
 }
 
-function watched(reply: Reply, pieces: Pieces, failed: (error: unknown) => void): Reply {
+function watched(response: HttpResponse, chunks: BodyChunks, failed: (error: unknown) => void): HttpResponse {
   const told = (error: unknown): never => {
-    if (!(error instanceof ApiError)) failed(error);
+    if (!(error instanceof Refusal)) failed(error);
     throw error;
   };
-  return { ...reply, pieces: { next: () => pieces.next().catch(told), stop: () => pieces.stop() } };
+  return { ...response, chunks: { next: () => chunks.next().catch(told), stop: () => chunks.stop() } };
 }
 
-function named(reply: Reply, requestId: string): Reply {
-  return { ...reply, headers: withRequestId(reply.headers, requestId) };
+function named(response: HttpResponse, requestId: string): HttpResponse {
+  return { ...response, headers: withRequestId(response.headers, requestId) };
 }
 
-function answeredWith(
-  { status, code, body }: Reply,
+function summarise(
+  { status, code, body }: HttpResponse,
   { method }: Request,
   { route }: RouteTotals,
   requestId: string,
   ms: number,
-): Answered {
+): RequestSummary {
   const bytes = body === undefined ? 0 : Buffer.byteLength(body);
   return { method, route, status, code, ms, bytes, requestId };
 }
 
 /** A path that no route has. */
-export const notFound = problem(new ApiError('not_found', 'No route has this path'));
+export const notFound = problem(new Refusal('not_found', 'No route has this path'));
 /** The client has disconnected: the reply is counted, but not sent. */
-const unread: Reply = { status: 400 };
+const unread: HttpResponse = { status: 400 };
 
-function methodNotAllowed(allow: string, method: string): Reply {
+function methodNotAllowed(allow: string, method: string): HttpResponse {
   if (method === 'OPTIONS' && allow.includes('OPTIONS')) return { status: 204, headers: { allow } };
-  return problem(new ApiError('method_not_allowed', `This path accepts ${allow}`), { allow });
+  return problem(new Refusal('method_not_allowed', `This path accepts ${allow}`), { allow });
 }
 
 function collect(
@@ -200,7 +200,7 @@ function collect(
 ): { fixed: Map<string, Resource>; patterns: Map<number, Resource[]> } {
   const groups = new Map<string, Route[]>();
   for (const route of routes) {
-    const shape = shapeOf(route.path).join('/');
+    const shape = parsePattern(route.path).join('/');
     groups.set(shape, [...(groups.get(shape) ?? []), route]);
   }
   const fixed = new Map<string, Resource>();
@@ -215,12 +215,12 @@ function collect(
 }
 
 /** The segments of a pattern, without the names of its parameters. */
-function shapeOf(path: string): string[] {
+function parsePattern(path: string): string[] {
   return path.split('/').map((segment) => (segment.startsWith(':') ? ':' : segment));
 }
 
 function createResource(group: readonly Route[], totals: RequestTotals): Resource {
-  const segments = shapeOf(group[0]!.path).map((segment) => (segment === ':' ? undefined : segment));
+  const segments = parsePattern(group[0]!.path).map((segment) => (segment === ':' ? undefined : segment));
   const methods = new Map<string, Endpoint>();
   for (const { method, path, handle } of group) {
     if (methods.has(method)) throw new Error(`Cannot route ${method} ${path}: already routed`);
@@ -259,13 +259,13 @@ function matches(resource: Resource, segments: readonly string[]): boolean {
 
 export const pathNotUtf8 = 'The path is not percent-encoded UTF-8';
 
-function paramsOf(resource: Resource, { names }: Endpoint, path: string): Params {
+function readParams(resource: Resource, { names }: Endpoint, path: string): Params {
   const segments = path.split('/');
   const values = segments.filter((_, at) => resource.segments[at] === undefined);
   const params: Record<string, string> = Object.create(null);
   for (const [at, name] of names.entries()) {
     const value = percentDecode(values[at]!);
-    if (value === undefined) throw new ApiError('invalid_path', pathNotUtf8);
+    if (value === undefined) throw new Refusal('invalid_path', pathNotUtf8);
     params[name] = value;
   }
   return params;

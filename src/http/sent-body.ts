@@ -1,12 +1,12 @@
 import { constants, gunzipSync, inflateSync } from 'node:zlib';
-import { ApiError } from '../contract/errors.ts';
+import { Refusal } from '../contract/errors.ts';
 import { contentCoding, inflate, overhead } from './body.ts';
-import { checkFrame, decodeBase64, headerBytes, inflaterOf, isCompressed } from './grpc-frame.ts';
+import { checkFrame, decodeBase64, findInflater, headerBytes, isCompressed } from './grpc-frame.ts';
 import type { ByteBudget, Request } from './types.ts';
 
 export type Layer =
   | { readonly kind: 'gzip' | 'deflate' | 'base64' }
-  /** A gRPC frame. @see inflaterOf */
+  /** A gRPC frame. @see findInflater */
   | { readonly kind: 'frame'; readonly encoding: string | undefined };
 
 /** Bytes of a compressed body that are decompressed to find its sender. Keys come first, so these suffice. */
@@ -28,21 +28,21 @@ export class SentBody {
     this.limit = limit;
   }
 
-  /** @throws {ApiError} `body_too_large`, `invalid_content_encoding`, `invalid_protobuf`, `message_compressed` */
+  /** @throws {Refusal} `body_too_large`, `invalid_content_encoding`, `invalid_protobuf`, `message_compressed` */
   unpack(limit = this.limit): Uint8Array {
     let bytes = this.bytes;
     this.layers.forEach((layer, at) => {
       bytes = undo(layer, bytes, roomFor(this.layers.slice(at + 1), limit));
     });
     if (bytes.length > limit)
-      throw new ApiError('body_too_large', `A body may have at most ${limit} bytes after decompression`);
+      throw new Refusal('body_too_large', `A body may have at most ${limit} bytes after decompression`);
     return bytes;
   }
 
   /**
    * Removes all layers of a short body. Takes no longer than decompressing `length` bytes.
    * @returns `undefined` if the content exceeds `length`, but may be within its limit
-   * @throws {ApiError} as `unpack`
+   * @throws {Refusal} as `unpack`
    */
   unpackWithin(length: number): Uint8Array | undefined {
     if (length >= this.limit) return this.unpack();
@@ -51,7 +51,7 @@ export class SentBody {
     try {
       return this.unpack(length);
     } catch (error) {
-      if (error instanceof ApiError && error.code === 'body_too_large') return undefined;
+      if (error instanceof Refusal && error.code === 'body_too_large') return undefined;
       throw error;
     }
   }
@@ -78,7 +78,7 @@ const gzip = [{ kind: 'gzip' }] as const;
 /**
  * Reads a body without decompressing it.
  * @param limit maximum decompressed length in bytes
- * @throws {ApiError} as `Request.body`; `invalid_content_encoding`
+ * @throws {Refusal} as `Request.body`; `invalid_content_encoding`
  */
 export function readSent(request: Request, limit: number, budget: ByteBudget): Promise<Uint8Array | SentBody> {
   if (contentCoding(request) === undefined) return request.body(limit, budget);
@@ -93,7 +93,7 @@ function undo(layer: Layer, bytes: Uint8Array, limit: number): Uint8Array {
     case 'frame': {
       checkFrame(bytes);
       const message = bytes.subarray(headerBytes);
-      return isCompressed(bytes) ? inflate(message, limit, inflaterOf(layer.encoding)) : message;
+      return isCompressed(bytes) ? inflate(message, limit, findInflater(layer.encoding)) : message;
     }
     default:
       return inflate(bytes, limit, layer.kind);
@@ -116,7 +116,7 @@ function peekInto(bytes: Uint8Array, layer: Layer): Uint8Array {
       return Buffer.from(Buffer.from(bytes.subarray(0, maxPeeked)).toString('latin1'), 'base64');
     case 'frame': {
       const message = bytes.subarray(headerBytes);
-      return isCompressed(bytes) ? inflateBeginning(message, inflaterOf(layer.encoding)) : message;
+      return isCompressed(bytes) ? inflateBeginning(message, findInflater(layer.encoding)) : message;
     }
     default:
       return inflateBeginning(bytes, layer.kind);

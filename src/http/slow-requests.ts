@@ -4,7 +4,7 @@ import type { Log } from '../runtime/log.ts';
 /** Minimum interval between log lines, ms. Under load thousands of requests may be slow at once. */
 const betweenLinesMs = 1000;
 
-type Shown = Partial<Answered> & { readonly transport?: string };
+type SlowRequest = Partial<RequestSummary> & { readonly transport?: string };
 
 export class SlowRequests {
   readonly fromMs: number;
@@ -21,19 +21,19 @@ export class SlowRequests {
     this.#clock = clock;
   }
 
-  answered(answered: Shown): void {
+  log(summary: SlowRequest): void {
     const now = this.#clock.monotonic();
     if (now - this.#lineAt < betweenLinesMs) {
       this.#silent += 1;
       return;
     }
-    this.#log.warn('slow request', { ...answered, ...(this.#silent > 0 && { others: this.#silent }) });
+    this.#log.warn('slow request', { ...summary, ...(this.#silent > 0 && { others: this.#silent }) });
     this.#lineAt = now;
     this.#silent = 0;
   }
 }
 
-export interface Answered {
+export interface RequestSummary {
   readonly method: string;
   /** The route's pattern. The path may name a person. */
   readonly route: string;

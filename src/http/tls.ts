@@ -62,7 +62,7 @@ export function checkTlsTime({ cert }: TlsPair, { certFile }: TlsFiles, now: num
   }
 }
 
-export function expiryOf({ cert }: TlsPair): number {
+export function readExpiry({ cert }: TlsPair): number {
   return Date.parse(new X509Certificate(cert).validTo);
 }
 
@@ -79,15 +79,15 @@ const wanted: Readonly<Record<What, string>> = {
   certificate: 'a certificate chain in PEM, which begins with -----BEGIN CERTIFICATE-----',
   key: 'a private key in PEM without a passphrase, which begins with -----BEGIN PRIVATE KEY----- or the like',
 };
-const flags: Readonly<Record<What, string>> = { certificate: '--tls-cert', key: '--tls-key' };
+const optionNames: Readonly<Record<What, string>> = { certificate: '--tls-cert', key: '--tls-key' };
 
 function readPem(what: What, file: string): string {
   try {
     return readTextFile(file);
   } catch (error) {
-    const must = `${flags[what]} must name a file that this user can read`;
+    const must = `${optionNames[what]} must name a file that this user can read`;
     const shown = mayBeTheSecret(what, file, error) ? '' : ` ${file}`;
-    throw new Error(`Cannot read the ${what}${shown}: ${reasonOf(error, file)}; ${must}`);
+    throw new Error(`Cannot read the ${what}${shown}: ${describeReason(error, file)}; ${must}`);
   }
 }
 
@@ -96,7 +96,7 @@ function parse<T>(file: string, what: What, read: () => T): T {
   try {
     return read();
   } catch {
-    throw new Error(`Cannot use the ${what} ${file}: ${flags[what]} must name ${wanted[what]}`);
+    throw new Error(`Cannot use the ${what} ${file}: ${optionNames[what]} must name ${wanted[what]}`);
   }
 }
 
@@ -107,7 +107,7 @@ function mayBeTheSecret(what: What, file: string, error: unknown): boolean {
 }
 
 /** Omits the system's own message, which quotes the path. */
-function reasonOf(error: unknown, file: string): string {
+function describeReason(error: unknown, file: string): string {
   const { code } = error as NodeJS.ErrnoException;
   if (code === 'ENOENT') return 'file not found (ENOENT)';
   if (code === 'EACCES') return permissionDenied(file);
@@ -152,8 +152,8 @@ export async function listenRenewably(engine: HttpEngine, options: ListenOptions
 
 /** Prepares all or none. @throws {Error} of the first that cannot use the files */
 export async function reopenAll(all: readonly Renewable[]): Promise<Renewal> {
-  const outcomes = await Promise.allSettled(all.map((each) => each.reopen()));
-  const renewals = outcomes.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+  const results = await Promise.allSettled(all.map((each) => each.reopen()));
+  const renewals = results.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
   const renewal: Renewal = {
     async finish(graceMs) {
       await Promise.all(renewals.map((each) => each.finish(graceMs)));
@@ -162,7 +162,7 @@ export async function reopenAll(all: readonly Renewable[]): Promise<Renewal> {
       await Promise.all(renewals.map((each) => each.undo()));
     },
   };
-  const failed = outcomes.find((each) => each.status === 'rejected');
+  const failed = results.find((each) => each.status === 'rejected');
   if (failed === undefined) return renewal;
   await renewal.undo();
   throw failed.reason;

@@ -1,7 +1,7 @@
-import type { Dispatch, Reply } from './types.ts';
+import type { Dispatch, HttpResponse } from './types.ts';
 
 /** Requests answered per turn of the event loop: a few milliseconds of work. */
-const maxReplies = 512;
+const maxResponses = 512;
 
 /**
  * Answers at most `max` requests in the turn of the event loop in which they arrive, and the others in the next. While more
@@ -10,32 +10,32 @@ const maxReplies = 512;
  * limits a connection to one request per turn.
  * @param nextTurn calls back in the next turn
  */
-export function inTurns(
+export function limitPerTurn(
   dispatch: Dispatch,
-  max = maxReplies,
+  max = maxResponses,
   nextTurn: (callback: () => void) => unknown = setImmediate,
 ): Dispatch {
   let begun = 0;
   let next: Promise<void> | undefined;
-  let turn = () => {};
+  let resume = () => {};
 
   function endTurn(): void {
     begun = 0;
     next = undefined;
-    turn();
+    resume();
   }
 
-  function late(reply: Reply | Promise<Reply>): Promise<Reply> {
+  function late(response: HttpResponse | Promise<HttpResponse>): Promise<HttpResponse> {
     next ??= new Promise((resolve) => {
-      turn = resolve;
+      resume = resolve;
     });
-    return next.then(() => reply);
+    return next.then(() => response);
   }
 
   return (request) => {
     if (begun === 0) nextTurn(endTurn);
     begun += 1;
-    const reply = dispatch(request);
-    return begun <= max ? reply : late(reply);
+    const response = dispatch(request);
+    return begun <= max ? response : late(response);
   };
 }

@@ -22,7 +22,7 @@ export interface Request {
    * @param budget is charged for the body's memory as it arrives. The caller returns the length of a returned body that is
    *   longer than `free`; any other body is no longer charged.
    * @throws {ApiError} `body_too_large`, `body_too_slow`, or the budget's error
-   * @throws {ClientGone} if the client disconnected in mid-body
+   * @throws {DisconnectError} if the client disconnected in mid-body
    */
   body(limit: number, budget?: ByteBudget): Promise<Uint8Array>;
 }
@@ -36,7 +36,7 @@ export interface ByteBudget {
 }
 
 /** The answer of a handler. A body needs a `content-type`: without one the HTTP engine would choose. */
-export interface Reply {
+export interface HttpResponse {
   readonly status: number;
   /** Lower-case names. The HTTP engine sets `content-length`, `date` and `connection`. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -44,7 +44,7 @@ export interface Reply {
   readonly cookies?: readonly string[];
   readonly body?: string | Uint8Array;
   /** A body that is generated while it is sent, in place of `body`. */
-  readonly pieces?: Pieces;
+  readonly chunks?: BodyChunks;
   /** The code of a refusal, for the service's metrics and log; HTTP engines ignore it. */
   readonly code?: RefusalCode;
   /** Another thread has answered, counted and named the request. */
@@ -57,7 +57,7 @@ export interface Reply {
  * A body in chunks. An HTTP engine takes the next one when the client has room for it, which limits memory. If a chunk fails, the
  * HTTP engine breaks the connection. A body that ends normally is therefore complete.
  */
-export interface Pieces {
+export interface BodyChunks {
   /** @returns `undefined` at the end. The memory of a chunk may be reused once the next chunk is requested. */
   next(): Promise<Uint8Array | undefined>;
   /** Frees the resources of the body. The HTTP engine always calls it: at the end, and when the client has disconnected. */
@@ -67,7 +67,7 @@ export interface Pieces {
 /** Path parameters, percent-decoded, by the name after the colon in the route's pattern. */
 export type Params = Readonly<Record<string, string>>;
 
-export type Handler = (request: Request, params: Params) => Reply | Promise<Reply>;
+export type Handler = (request: Request, params: Params) => HttpResponse | Promise<HttpResponse>;
 
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';
@@ -82,9 +82,9 @@ export interface Route {
  * Answers each request of an HTTP engine; it never throws and never rejects. A `HEAD` request gets the reply of its `GET`. The
  * HTTP engine sends the headers and the length without the body.
  */
-export type Dispatch = (request: Request) => Reply | Promise<Reply>;
+export type Dispatch = (request: Request) => HttpResponse | Promise<HttpResponse>;
 
-export type AddressOf = (connected: string, request: Pick<Request, 'header'>) => string;
+export type AddressFinder = (connected: string, request: Pick<Request, 'header'>) => string;
 
 export interface TlsFiles {
   readonly certFile: string;
@@ -104,7 +104,7 @@ export interface ListenOptions {
   /** Headers of every reply, including the HTTP engine's own refusals. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Called only when the address of a request is needed. Without it, that is the connection's. */
-  readonly addressOf?: AddressOf;
+  readonly findAddress?: AddressFinder;
   /** Fixed paths of most requests, which an HTTP engine can match at a lower cost. */
   readonly busyPaths?: readonly string[];
   /** Length of a second of a body's deadline, ms: 1 000, less in a test. */
@@ -126,6 +126,6 @@ export interface HttpEngine {
 }
 
 /** Thrown by `Request.body` if the client has closed the connection, so no reply can be sent. */
-export class ClientGone extends Error {
-  override readonly name = 'ClientGone';
+export class DisconnectError extends Error {
+  override readonly name = 'DisconnectError';
 }

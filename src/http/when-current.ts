@@ -1,9 +1,9 @@
-import { ApiError } from '../contract/errors.ts';
-import type { Reply, Route } from './types.ts';
+import { Refusal } from '../contract/errors.ts';
+import type { HttpResponse, Route } from './types.ts';
 
 /** The source of the data behind answers. */
 interface Currency {
-  /** Resolves when the data is current; `undefined` if it always is. @throws {ApiError} if that cannot be determined */
+  /** Resolves when the data is current; `undefined` if it always is. @throws {Refusal} if that cannot be determined */
   current(): Promise<void> | undefined;
 }
 
@@ -14,14 +14,14 @@ interface Currency {
 export function whenCurrent(
   routes: readonly Route[],
   source: Currency,
-  refuse: (refusal: ApiError, route: Route) => Reply,
+  refuse: (refusal: Refusal, route: Route) => HttpResponse,
 ): readonly Route[] {
   return routes.map((route) => (route.method === 'OPTIONS' ? route : waiting(route, source, refuse)));
 }
 
-function waiting(route: Route, source: Currency, refuse: (refusal: ApiError, route: Route) => Reply): Route {
+function waiting(route: Route, source: Currency, refuse: (refusal: Refusal, route: Route) => HttpResponse): Route {
   const refused = (error: unknown) => {
-    if (error instanceof ApiError) return refuse(error, route);
+    if (error instanceof Refusal) return refuse(error, route);
     throw error;
   };
   return {

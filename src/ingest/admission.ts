@@ -1,12 +1,12 @@
 import type { KeyHolder } from '../accounts/key-index.ts';
-import { ApiError, storeUnavailable } from '../contract/errors.ts';
-import { networkOf } from '../runtime/addresses.ts';
+import { Refusal, storeUnavailable } from '../contract/errors.ts';
+import { findNetwork } from '../runtime/addresses.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { QueueMonitor } from '../storage/commit/queue-monitor.ts';
 import type { UsageStore } from '../storage/commit/usage-store.ts';
 import type { StoreHealth } from '../storage/lmdb/store-health.ts';
 import type { LargeBodies } from './admission/large-bodies.ts';
-import { type RateLimited, type RateLimits, tokensFor, type UnknownSenders } from './admission/rate-limits.ts';
+import { type LimitedApplication, type RateLimits, tokensFor, type UnknownSenders } from './admission/rate-limits.ts';
 
 export interface AdmissionDeps {
   readonly clock: Clock;
@@ -21,7 +21,7 @@ export interface AdmissionDeps {
   collect(): void;
 }
 
-/** @returns the current monotonic time @throws {ApiError} `store_unavailable`, `spool_full` or `backpressure` */
+/** @returns the current monotonic time @throws {Refusal} `store_unavailable`, `spool_full` or `backpressure` */
 export function admit({ health, usage, monitor, clock, collect }: AdmissionDeps): number {
   if (!health.ready) throw unavailable;
   const refusal = usage.refusal();
@@ -32,24 +32,24 @@ export function admit({ health, usage, monitor, clock, collect }: AdmissionDeps)
   return now;
 }
 
-/** As `admit`, for one application. While others send too, the one that fills the queue is refused first. @throws {ApiError} */
-export function admitOf(deps: AdmissionDeps, { application }: KeyHolder): number {
+/** As `admit`, for one application. While others send too, the one that fills the queue is refused first. @throws {Refusal} */
+export function admitApplication(deps: AdmissionDeps, { application }: KeyHolder): number {
   const now = admit(deps);
-  if (!deps.monitor.admitsOf(application.number, now)) throw backpressure(deps.monitor.retryAfter(now));
+  if (!deps.monitor.admitsApplication(application.number, now)) throw backpressure(deps.monitor.retryAfter(now));
   return now;
 }
 
-const unavailable = new ApiError('store_unavailable', storeUnavailable.notReady, 5);
+const unavailable = new Refusal('store_unavailable', storeUnavailable.notReady, 5);
 
 /** Errors by `Retry-After` seconds, cached because creating an error would be the largest cost of a refusal. */
-const busy: ApiError[] = [];
+const busy: Refusal[] = [];
 
-function backpressure(seconds: number): ApiError {
-  busy[seconds] ??= new ApiError('backpressure', 'Too many messages are waiting for the disk', seconds);
+function backpressure(seconds: number): Refusal {
+  busy[seconds] ??= new Refusal('backpressure', 'Too many messages are waiting for the disk', seconds);
   return busy[seconds];
 }
 
-/** Takes the tokens of a body that no `Payer` has paid for. @param now monotonic @throws {ApiError} `rate_limited` */
+/** Takes the tokens of a body that no `Payer` has paid for. @param now monotonic @throws {Refusal} `rate_limited` */
 export function chargeSmall(
   { bodies, rates }: AdmissionDeps,
   { application }: KeyHolder,
@@ -61,7 +61,7 @@ export function chargeSmall(
 
 /** @param wait seconds; 0 if there are enough tokens */
 function refuseUntil(wait: number): void {
-  if (wait > 0) throw new ApiError('rate_limited', 'The sender exceeds its rate limit', wait);
+  if (wait > 0) throw new Refusal('rate_limited', 'The sender exceeds its rate limit', wait);
 }
 
 const entriesPerToken = 32;
@@ -74,7 +74,7 @@ export class Payer {
   /** The sender in whose turn the body is processed. */
   readonly name: string;
   readonly #deps: AdmissionDeps;
-  readonly #application: RateLimited | undefined;
+  readonly #application: LimitedApplication | undefined;
   readonly #address: string;
   #paid = 0;
 
@@ -82,16 +82,16 @@ export class Payer {
     this.#deps = deps;
     this.#application = holder?.application;
     this.#address = address;
-    this.name = holder === undefined ? `network ${networkOf(address)}` : `${holder.application.number}`;
+    this.name = holder === undefined ? `network ${findNetwork(address)}` : `${holder.application.number}`;
   }
 
-  /** Pays for the received bytes. @throws {ApiError} `rate_limited` */
+  /** Pays for the received bytes. @throws {Refusal} `rate_limited` */
   pay(bytes: number): void {
     this.check(bytes);
     this.owe(bytes);
   }
 
-  /** Checks whether `pay` would succeed now. @throws {ApiError} `rate_limited` */
+  /** Checks whether `pay` would succeed now. @throws {Refusal} `rate_limited` */
   check(bytes: number): void {
     const { rates, unknown, clock } = this.#deps;
     const now = clock.monotonic();
@@ -117,4 +117,4 @@ export class Payer {
 }
 
 /** The refusal of every message that arrives before the service is ready. */
-export const notStarted = new ApiError('store_unavailable', 'The service is starting', 1);
+export const notStarted = new Refusal('store_unavailable', 'The service is starting', 1);

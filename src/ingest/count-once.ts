@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { KeyHolder } from '../accounts/key-index.ts';
-import { ApiError } from '../contract/errors.ts';
+import { Refusal } from '../contract/errors.ts';
 import type { RefusalCode } from '../contract/refusals.ts';
 import type { Batch } from '../storage/commit/batch.ts';
 import type { Lane } from '../storage/commit/lane.ts';
 import { type Digest, digestWords } from '../storage/commit/records.ts';
 import type { SeriesDictionary, SeriesSink } from '../storage/commit/series-dictionary.ts';
-import { briefWord, lifeOf, type Message, messageLifeMs } from '../storage/lmdb/messages.ts';
+import { briefWord, getMessageLife, type Message, messageLifeMs } from '../storage/lmdb/messages.ts';
 import type { Environment } from '../storage/lmdb/records.ts';
 import type { SenderSight } from '../storage/lmdb/senders.ts';
 import type { NewSeries } from '../storage/lmdb/series.ts';
@@ -19,21 +19,21 @@ import type { Senders } from './senders.ts';
  * when it is on disk.
  * @param recognition if missing, the message is unique
  * @param count adds the whole message to a batch before it returns
- * @throws {ApiError} if the message was not stored
+ * @throws {Refusal} if the message was not stored
  */
 export function countOnce(
-  { messages, ledger, clock, laneOf }: CountingDeps,
+  { messages, ledger, clock, findLane }: CountingDeps,
   recognition: Recognition | undefined,
   place: AttributedSource,
   count: (batch: Batch) => void,
 ): Promise<void> {
   const { number } = place.application;
-  if (recognition === undefined) return laneOf(number).submit(number, count);
+  if (recognition === undefined) return findLane(number).submit(number, count);
   const { identity, repeats } = recognition;
   const now = clock.now();
   const before = messages.find(identity, now);
   if (before === undefined) {
-    return laneOf(number).submit(number, (batch) => {
+    return findLane(number).submit(number, (batch) => {
       const from = batch.extent;
       count(batch);
       // Other nodes skip identities they know. A message that may only resemble another is therefore not bound to its identity.
@@ -41,7 +41,7 @@ export function countOnce(
     });
   }
   if (!repeats) {
-    return laneOf(number).submit(number, (batch) => {
+    return findLane(number).submit(number, (batch) => {
       count(batch);
       ledger.noted(place, 'possible_repeat', batch);
     });
@@ -59,7 +59,7 @@ export interface CountingDeps extends AdmissionDeps {
   readonly messages: SeenMessages;
   readonly ledger: Ledger;
   /** All messages of an application go through one lane. */
-  laneOf(applicationNumber: number): Pick<Lane, 'submit' | 'addBefore'>;
+  findLane(applicationNumber: number): Pick<Lane, 'submit' | 'addBefore'>;
 }
 
 /** Receives new names and senders. */
@@ -87,9 +87,9 @@ export class FoundNames implements NameSink {
 
 export interface KeyFinder {
   findKey(text: string): KeyHolder | undefined;
-  markUsed(holder: KeyHolder): void;
-  markLeaked(holder: KeyHolder): void;
-  markRefused(holder: KeyHolder, code: RefusalCode): void;
+  recordUse(holder: KeyHolder): void;
+  recordLeak(holder: KeyHolder): void;
+  recordRefusal(holder: KeyHolder, code: RefusalCode): void;
 }
 
 /**
@@ -115,10 +115,10 @@ export interface MessageSender {
 export function identityOfKey(route: string, sender: MessageSender, key: string): MessageIdentity {
   const text = `${route} ${sender.environment.number} ${key}`;
   const [a, b] = digestWords(createHash('sha256').update(text).digest());
-  return identityOf(sender, a, b);
+  return createIdentity(sender, a, b);
 }
 
-export function identityOf({ holder: { application, key } }: MessageSender, a: number, b: number): MessageIdentity {
+export function createIdentity({ holder: { application, key } }: MessageSender, a: number, b: number): MessageIdentity {
   return [application.number, key.number, a, b];
 }
 
@@ -129,24 +129,24 @@ export function identityOfBytes({ holder: { application, key } }: MessageSender,
 
 const keyPattern = /^[ -~]{1,255}$/;
 
-/** The value of an `Idempotency-Key` header, if sent. @throws {ApiError} `invalid_idempotency_key` */
+/** The value of an `Idempotency-Key` header, if sent. @throws {Refusal} `invalid_idempotency_key` */
 export function checkIdempotencyKey(value: string | undefined): string | undefined {
   if (value === undefined || keyPattern.test(value)) return value;
-  throw new ApiError('invalid_idempotency_key', 'Send 1 to 255 printable ASCII characters, or leave it out');
+  throw new Refusal('invalid_idempotency_key', 'Send 1 to 255 printable ASCII characters, or leave it out');
 }
 
 /** Maximum number of messages in memory, about 15 MB: 400 a second for ten minutes. */
 export const maxSeenMessages = 2 ** 18;
 
 /** Share of its messages that an application over its share forgets at once. */
-const forgottenPart = 1 / 64;
+const forgottenShare = 1 / 64;
 
 const kept = Promise.resolve();
 
 /** Not a valid batch number. */
 const onDisk = 0;
 
-interface Counted {
+interface CountedBatch {
   readonly batch: Batch;
   readonly number: number;
   readonly identities: MessageIdentity[];
@@ -163,8 +163,8 @@ export class SeenMessages {
   readonly #applications = new Map<number, ApplicationMessages>();
   #size = 0;
   /** Batches being committed. The queue limits their number. */
-  readonly #byBatch = new Map<Batch, Counted>();
-  readonly #byNumber = new Map<number, Counted>();
+  readonly #byBatch = new Map<Batch, CountedBatch>();
+  readonly #byNumber = new Map<number, CountedBatch>();
   #lastNumber = onDisk;
 
   /** @param known the stored messages, oldest first @param limit maximum number of messages in memory */
@@ -179,7 +179,7 @@ export class SeenMessages {
    */
   find(identity: MessageIdentity, now: number): Promise<void> | undefined {
     const own = this.#applications.get(identity[0]);
-    const at = own?.find(identity, now - lifeOf(identity[1])) ?? -1;
+    const at = own?.find(identity, now - getMessageLife(identity[1])) ?? -1;
     return at < 0 ? undefined : (this.#byNumber.get(own!.batchAt(at))?.batch.durable ?? kept);
   }
 
@@ -200,7 +200,7 @@ export class SeenMessages {
     this.#applications.delete(application);
   }
 
-  #open(batch: Batch): Counted {
+  #open(batch: Batch): CountedBatch {
     this.#lastNumber = (this.#lastNumber % 0xffff_ffff) + 1;
     const counted = { batch, number: this.#lastNumber, identities: [] };
     this.#byBatch.set(batch, counted);
@@ -212,12 +212,12 @@ export class SeenMessages {
     return counted;
   }
 
-  #close({ batch, number }: Counted): void {
+  #close({ batch, number }: CountedBatch): void {
     this.#byBatch.delete(batch);
     this.#byNumber.delete(number);
   }
 
-  #revoke(counted: Counted): void {
+  #revoke(counted: CountedBatch): void {
     this.#close(counted);
     for (const each of counted.identities) this.#applications.get(each[0])?.revoke(each, counted.number);
   }
@@ -242,12 +242,12 @@ export class SeenMessages {
     const share = this.#limit / this.#applications.size;
     for (const [application, own] of this.#applications) {
       if (own.newest <= now - messageLifeMs) this.forget(application);
-      else if (own.size > share) this.#forgetPart(application, own, batch);
+      else if (own.size > share) this.#forgetOldest(application, own, batch);
     }
   }
 
-  #forgetPart(application: number, own: ApplicationMessages, batch: Batch | undefined): void {
-    const count = Math.ceil(own.size * forgottenPart);
+  #forgetOldest(application: number, own: ApplicationMessages, batch: Batch | undefined): void {
+    const count = Math.ceil(own.size * forgottenShare);
     own.forget(count, (key, a, b, time) => batch?.messages.forget([application, key, a, b], time));
     this.#size -= count;
   }
@@ -284,7 +284,7 @@ export class ApplicationMessages {
 
   /** The position of a message counted after `since` (Unix ms), or -1. */
   find(identity: MessageIdentity, since: number): number {
-    const at = this.#slots[this.#slotOf(identity)]! - 1;
+    const at = this.#slots[this.#findSlot(identity)]! - 1;
     return at >= this.#first && this.#holds(at, identity) && this.#times[at]! > since ? at : -1;
   }
 
@@ -305,7 +305,7 @@ export class ApplicationMessages {
     words[from + 3] = batch;
     this.#times[at] = time;
     this.newest = Math.max(this.newest, time);
-    this.#slots[this.#slotOf(identity)] = at + 1;
+    this.#slots[this.#findSlot(identity)] = at + 1;
   }
 
   revoke(identity: MessageIdentity, batch: number): void {
@@ -326,7 +326,7 @@ export class ApplicationMessages {
     }
   }
 
-  #slotOf(identity: MessageIdentity): number {
+  #findSlot(identity: MessageIdentity): number {
     const start = identity[2] ^ identity[1];
     const last = this.#slots.length - 1;
     for (let probe = 0; probe < maxProbes; probe += 1) {
@@ -364,6 +364,6 @@ export class ApplicationMessages {
   #slotAt(at: number): number {
     const words = this.#words;
     const from = at * wordsPerMessage;
-    return this.#slotOf([0, words[from]!, words[from + 1]!, words[from + 2]!]);
+    return this.#findSlot([0, words[from]!, words[from + 1]!, words[from + 2]!]);
   }
 }

@@ -1,5 +1,5 @@
 import { isOneOrigin } from '../accounts/origins.ts';
-import { type ApiError, storeUnavailable } from '../contract/errors.ts';
+import { type Refusal, storeUnavailable } from '../contract/errors.ts';
 import { notedHeader, omissionCodes } from '../contract/notes.ts';
 import type { RpcStatus } from '../grpc/protocol.ts';
 import { bodyRefusals } from '../http/body.ts';
@@ -15,7 +15,7 @@ import type {
   Refusals,
 } from '../http/endpoint.ts';
 import { tooLarge } from '../http/engines/limits.ts';
-import type { Handler, Reply, Request } from '../http/types.ts';
+import type { Handler, HttpResponse, Request } from '../http/types.ts';
 import { longestPath } from './omissions.ts';
 import type { Intake, Transport } from './pipeline.ts';
 
@@ -41,24 +41,24 @@ export interface FormatCall<in Deps> {
   readonly service: string;
   /** `/Service/Method`. */
   readonly path: string;
-  open<Incoming>(deps: Deps, transport: CallTransport<Incoming>): Intake<Incoming, CallAnswer>;
+  open<Incoming>(deps: Deps, transport: CallTransport<Incoming>): Intake<Incoming, CallResponse>;
 }
 
 /** A message in its frame, or a refusal. */
-export type CallAnswer = Buffer | RpcStatus;
+export type CallResponse = Buffer | RpcStatus;
 
 /** Transport of gRPC and gRPC-Web calls. The format encodes the responses. */
 export interface CallTransport<Incoming> extends Transport<Incoming> {
-  headersOf(incoming: Incoming): Pick<Request, 'header'>;
+  getHeaders(incoming: Incoming): Pick<Request, 'header'>;
   isRetry(incoming: Incoming): boolean;
-  /** Refuses a call that has ended. @throws {ApiError} */
+  /** Refuses a call that has ended. @throws {Refusal} */
   check(incoming: Incoming): void;
   /** The part of the message received if `read` was not called or failed. */
   beginning(incoming: Incoming): Uint8Array | undefined;
-  refuse(refusal: ApiError): CallAnswer;
+  refuse(refusal: Refusal): CallResponse;
 }
 
-export function handlerOf(intake: Intake<Request, Reply>): Handler {
+export function createHandler(intake: Intake<Request, HttpResponse>): Handler {
   return (request) => intake.receive(request);
 }
 
@@ -98,7 +98,7 @@ export const intakeRefusals = (maxBody: number) =>
   }) as const satisfies Refusals;
 
 /** The examples of a body, or of the answers to it. */
-export function examplesOf<E extends { readonly summary: string }>(
+export function listExamples<E extends { readonly summary: string }>(
   examples: Readonly<Record<string, E>>,
   pick: (example: E) => unknown,
 ): NonNullable<Media['examples']> {
@@ -118,14 +118,14 @@ export const exampleKeys = {
 } as const;
 
 /** The sender's name in the ledger. SDKs identify themselves in `UA`; `User-Agent` is often set by their HTTP library. */
-export function senderNameOf(request: Request): string | undefined {
+export function readSenderName(request: Request): string | undefined {
   return request.header('ua') ?? request.header('user-agent');
 }
 
 /** A key alone or after a scheme, which is case-insensitive (RFC 9110, section 11.1). */
 const authorization = /^\s*(?:bearer +)?(\S+)\s*$/i;
 
-export function keyOf(request: Pick<Request, 'header'>): string | undefined {
+export function readKey(request: Pick<Request, 'header'>): string | undefined {
   return authorization.exec(request.header('authorization') ?? '')?.[1];
 }
 
@@ -203,7 +203,7 @@ const preflightOperation = (operationId: string, sent: string): Operation => ({
   description: 'Any origin may ask, because only the message names the application.',
   security: [],
   parameters: [Origin],
-  answers: {
+  responses: {
     204: {
       description: 'A page may post.',
       headers: {

@@ -93,7 +93,7 @@ const longestText = 6 * 256;
 const beginningBytes = 4096;
 
 /** The prefix of a body that is searched for its sender, at any body size. SDKs write the key first. */
-export function beginningOf(body: Uint8Array): Uint8Array {
+export function cutBeginning(body: Uint8Array): Uint8Array {
   return body.subarray(0, beginningBytes);
 }
 
@@ -101,7 +101,7 @@ export function beginningOf(body: Uint8Array): Uint8Array {
  * Makes a function that extracts a few string fields from a JSON body without parsing it. It works on truncated and malformed
  * bodies, and cannot tell nested fields apart. Use it only for the ledger and the rates of large bodies. It runs in linear time.
  */
-export function peekerOf<Name extends string>(...names: readonly Name[]) {
+export function createPeeker<Name extends string>(...names: readonly Name[]) {
   const text = `"(?:[^"\\\\]|\\\\.){0,${longestText}}"`;
   const pattern = new RegExp(`"(${names.join('|')})"\\s*:\\s*(${text})`, 'g');
   return (body: Uint8Array): { readonly [Each in Name]?: string } => {

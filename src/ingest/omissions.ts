@@ -1,4 +1,4 @@
-import { ApiError } from '../contract/errors.ts';
+import { Refusal } from '../contract/errors.ts';
 import { type LedgerNote, omissionCodes } from '../contract/notes.ts';
 import type { Batch } from '../storage/commit/batch.ts';
 import type { AttributedSource, Ledger } from './ledger/ledger.ts';
@@ -85,7 +85,7 @@ type Holder = Record<string | number, unknown>;
  * deleted. Any other field or list entry becomes `null`, because list entries are counted.
  * @param exact the same body with large numbers as texts (see `quoteLargeNumbers`). This one is modified
  * @returns the path of the first value that was left out
- * @throws {ApiError} `invalid_body` with the path of a wrong value
+ * @throws {Refusal} `invalid_body` with the path of a wrong value
  */
 export function omitInvalid(schema: object, body: object, exact: object = body): string | undefined {
   const walk = new Walk();
@@ -94,14 +94,14 @@ export function omitInvalid(schema: object, body: object, exact: object = body):
 }
 
 /** The fields of a parsed body that its schema requires, without their list entries. */
-export function requiredPart({ required }: { readonly required?: readonly string[] }, body: unknown): unknown {
+export function pickRequired({ required }: { readonly required?: readonly string[] }, body: unknown): unknown {
   if (!isHolder(body) || Array.isArray(body)) return body;
   const present = (required ?? []).filter((field) => Object.hasOwn(body, field));
   return Object.fromEntries(present.map((field) => [field, Array.isArray(body[field]) ? [] : body[field]]));
 }
 
 /** Names a field of a body whose required part violates its schema (see `shapeError`). @param pointer its JSON pointer */
-export function placeOf(pointer: string): string {
+export function describePlace(pointer: string): string {
   return pathText([pointer.slice(1)]);
 }
 
@@ -126,7 +126,7 @@ class Walk {
 
   #visitObject({ properties, patternProperties }: Schema, value: Holder, exact: Holder): void {
     for (const key in value) {
-      const schema = properties === undefined ? patternProperties?.[''] : fieldOf(properties, key);
+      const schema = properties === undefined ? patternProperties?.[''] : findField(properties, key);
       if (schema?.type === undefined) continue;
       const each = value[key];
       this.#path.push(key);
@@ -140,14 +140,14 @@ class Walk {
     }
   }
 
-  /** True if a value is kept, apart from its members. @throws {ApiError} if it is wrong */
+  /** True if a value is kept, apart from its members. @throws {Refusal} if it is wrong */
   #keeps(schema: Schema, value: unknown): boolean {
     if (value === null) {
       if (allows(schema, 'null')) return true;
       if (allows(schema, 'object')) throw wrong(this.#path, schema);
       return this.#omit();
     }
-    if (!allows(schema, typeOf(value))) throw wrong(this.#path, schema);
+    if (!allows(schema, describeType(value))) throw wrong(this.#path, schema);
     if (typeof value === 'number') return this.#keepsNumber(schema, value);
     if (!Array.isArray(value)) return true;
     if (value.length > (schema.maxItems ?? Number.POSITIVE_INFINITY)) throw wrong(this.#path, schema);
@@ -167,11 +167,11 @@ class Walk {
   }
 }
 
-function wrong(path: Path, schema: Schema): ApiError {
-  return new ApiError('invalid_body', `${pathText(path)} must be ${requirementOf(schema)}`);
+function wrong(path: Path, schema: Schema): Refusal {
+  return new Refusal('invalid_body', `${pathText(path)} must be ${describeRequirement(schema)}`);
 }
 
-function requirementOf({ properties, patternProperties, items, maxItems, minimum, ...schema }: Schema): string {
+function describeRequirement({ properties, patternProperties, items, maxItems, minimum, ...schema }: Schema): string {
   if (properties !== undefined || patternProperties !== undefined) return 'an object';
   if (items !== undefined) return maxItems === undefined ? 'an array' : `an array of at most ${maxItems} numbers`;
   if (minimum !== undefined) return `a whole number from ${minimum}`;
@@ -179,11 +179,11 @@ function requirementOf({ properties, patternProperties, items, maxItems, minimum
   return allows(schema, 'string') ? 'a string' : 'a number';
 }
 
-function fieldOf(properties: Readonly<Record<string, Schema>>, key: string): Schema | undefined {
+function findField(properties: Readonly<Record<string, Schema>>, key: string): Schema | undefined {
   return Object.hasOwn(properties, key) ? properties[key] : undefined;
 }
 
-function typeOf(value: unknown): string {
+function describeType(value: unknown): string {
   return Array.isArray(value) ? 'array' : typeof value;
 }
 

@@ -1,10 +1,10 @@
 import type { KeyHolder } from '../accounts/key-index.ts';
-import { ApiError } from '../contract/errors.ts';
+import { Refusal } from '../contract/errors.ts';
 import { SentBody } from '../http/sent-body.ts';
 import type { LargeBodies } from './admission/large-bodies.ts';
-import { type AdmissionDeps, admit, admitOf, chargeSmall, Payer } from './admission.ts';
+import { type AdmissionDeps, admit, admitApplication, chargeSmall, Payer } from './admission.ts';
 import { checkIdempotencyKey, type KeyFinder } from './count-once.ts';
-import { beginningOf } from './json-text.ts';
+import { cutBeginning } from './json-text.ts';
 import type { Ledger, LedgerSource } from './ledger/ledger.ts';
 
 export interface PipelineDeps extends AdmissionDeps {
@@ -19,15 +19,15 @@ export interface ClaimedSender {
   readonly instanceName?: string | undefined;
 }
 
-export interface Counted<Answer> {
-  /** Resolves when the batch is on disk. @throws {ApiError} if nothing of it was stored */
+export interface CountResult<Outgoing> {
+  /** Resolves when the batch is on disk. @throws {Refusal} if nothing of it was stored */
   readonly durable: Promise<unknown>;
-  readonly answer: Answer;
+  readonly response: Outgoing;
 }
 
 /** A counted or refused message, and the answer to send once it is durable. */
-interface Taken<Answer> extends Pick<Partial<Counted<Answer>>, 'durable'> {
-  readonly answer: Answer | Promise<Answer>;
+interface MessageResult<Outgoing> extends Pick<Partial<CountResult<Outgoing>>, 'durable'> {
+  readonly response: Outgoing | Promise<Outgoing>;
   readonly claimed?: ClaimedSender | undefined;
 }
 
@@ -43,18 +43,18 @@ interface LongMessage<Message> {
 
 /** How long bodies of one kind are processed without delaying others. */
 export interface LongMessages<Incoming, Message, Sender> {
-  /** Runs work on one body when it is its sender's turn. @throws {ApiError} if too many wait already */
-  inTurn<T>(sender: string, work: () => Promise<T>): Promise<T>;
+  /** Runs work on one body when it is its sender's turn. @throws {Refusal} if too many wait already */
+  schedule<T>(sender: string, work: () => Promise<T>): Promise<T>;
   /**
    * Decompresses and decodes a body in another thread. The body cannot be read afterwards.
    * @param unpacked receives the length of the body, even if it is then refused
-   * @throws {ApiError}
+   * @throws {Refusal}
    */
   decode(body: SentBody, incoming: Incoming, unpacked: (bytes: number) => void): Promise<LongMessage<Message>>;
   prepare(message: Message, sender: Sender, incoming: Incoming, nextStep: () => Promise<void>): Promise<void>;
 }
 
-export interface Decoder<in Format, out Decoded> extends Pick<LongMessages<never, never, never>, 'inTurn'> {
+export interface Decoder<in Format, out Decoded> extends Pick<LongMessages<never, never, never>, 'schedule'> {
   decode(body: SentBody, format: Format, unpacked: (bytes: number) => void): Promise<Decoded>;
 }
 
@@ -64,7 +64,7 @@ export interface Transport<Incoming> {
   userAgent(incoming: Incoming): string | undefined;
   address(incoming: Incoming): string;
   idempotencyKey(incoming: Incoming): string | undefined;
-  /** Reads the body, decompressed or not. Its memory is charged to `budget`; the pipeline returns it. @throws {ApiError} */
+  /** Reads the body, decompressed or not. Its memory is charged to `budget`; the pipeline returns it. @throws {Refusal} */
   read(incoming: Incoming, budget: LargeBodies): Body | Promise<Body>;
 }
 
@@ -72,39 +72,40 @@ export interface Transport<Incoming> {
  * The steps that depend on the kind of message and its transport. Each refuses with an `ApiError`. `Sender` is the
  * application that the message was resolved to.
  */
-export interface MessageHandler<Incoming, Message, Sender extends Held, Answer> extends Transport<Incoming> {
+export interface MessageHandler<Incoming, Message, Sender extends ResolvedSender, Outgoing>
+  extends Transport<Incoming> {
   readonly route: LedgerSource['route'];
   origin?(incoming: Incoming): string | undefined;
   /** Refuses by the head alone, before the body is read: 401, 403. */
   authorize?(incoming: Incoming): void;
   /** Processing of long bodies. Without it, all bodies are processed on this thread. */
   readonly long?: LongMessages<Incoming, Message, Sender>;
-  /** Decodes and checks the message. @throws {ApiError} of status 400 */
+  /** Decodes and checks the message. @throws {Refusal} of status 400 */
   check(body: Uint8Array, incoming: Incoming): Message;
-  /** Finds the application. @throws {ApiError} of status 404 or 403 */
+  /** Finds the application. @throws {Refusal} of status 404 or 403 */
   resolve(message: Message, incoming: Incoming): Sender;
   /** Adds the whole message to a batch, before it returns. @param key the `Idempotency-Key`, checked */
-  count(message: Message, sender: Sender, incoming: Incoming, key: string | undefined): Counted<Answer>;
+  count(message: Message, sender: Sender, incoming: Incoming, key: string | undefined): CountResult<Outgoing>;
   /**
    * Passes a message on to the thread that owns what it needs. Called if one of the other steps throws `NotHere`.
    * @param body if it was read
    */
-  passOn?(incoming: Incoming, body: Uint8Array | undefined): Promise<Answer>;
+  passOn?(incoming: Incoming, body: Uint8Array | undefined): Promise<Outgoing>;
   /** @param holder of the claimed key, if that key exists */
-  refuse(refusal: ApiError, incoming: Incoming, holder: KeyHolder | undefined): Answer;
+  refuse(refusal: Refusal, incoming: Incoming, holder: KeyHolder | undefined): Outgoing;
   claimedSender(message: Message, incoming: Incoming): ClaimedSender;
   /** The claimed sender of an unchecked message. @param beginning of the body, if it was read */
   peek(incoming: Incoming, beginning: Uint8Array | undefined): ClaimedSender;
 }
 
-export interface Intake<in Incoming, out Answer> {
+export interface Intake<in Incoming, out Outgoing> {
   /** Answers a message when it is on disk, or refuses it. @throws errors other than `ApiError`, such as `ClientGone` */
-  receive(incoming: Incoming): Answer | Promise<Answer>;
+  receive(incoming: Incoming): Outgoing | Promise<Outgoing>;
   /** Records in the ledger a message that the transport itself refuses. */
-  refused(incoming: Incoming, refusal: ApiError): void;
+  refused(incoming: Incoming, refusal: Refusal): void;
 }
 
-interface Held {
+interface ResolvedSender {
   readonly holder: KeyHolder;
 }
 
@@ -113,16 +114,18 @@ interface Held {
  * refusals is 503, (401 and 403 by the head alone,) 413, 400, 404, 403, 429, so that each costs as little as possible. A refused message
  * changes nothing, and the ledger has a line for it.
  */
-export class Pipeline<Incoming, Message, Sender extends Held, Answer> implements Intake<Incoming, Answer> {
+export class Pipeline<Incoming, Message, Sender extends ResolvedSender, Outgoing>
+  implements Intake<Incoming, Outgoing>
+{
   readonly #deps: PipelineDeps;
-  readonly #handler: MessageHandler<Incoming, Message, Sender, Answer>;
+  readonly #handler: MessageHandler<Incoming, Message, Sender, Outgoing>;
 
-  constructor(deps: PipelineDeps, handler: MessageHandler<Incoming, Message, Sender, Answer>) {
+  constructor(deps: PipelineDeps, handler: MessageHandler<Incoming, Message, Sender, Outgoing>) {
     this.#deps = deps;
     this.#handler = handler;
   }
 
-  receive(incoming: Incoming): Answer | Promise<Answer> {
+  receive(incoming: Incoming): Outgoing | Promise<Outgoing> {
     let body: Body | Promise<Body>;
     try {
       admit(this.#deps);
@@ -134,31 +137,31 @@ export class Pipeline<Incoming, Message, Sender extends Held, Answer> implements
     return this.#process(incoming, body);
   }
 
-  refused(incoming: Incoming, refusal: ApiError): void {
+  refused(incoming: Incoming, refusal: Refusal): void {
     recordRefusal(this.#deps, this.#handler, incoming, refusal, this.#handler.peek(incoming, undefined));
   }
 
   /** A small body takes this one `async` function. Any other one, and any `then`, would add a promise to every packet. */
-  async #process(incoming: Incoming, arriving: Body | Promise<Body>): Promise<Answer> {
+  async #process(incoming: Incoming, arriving: Body | Promise<Body>): Promise<Outgoing> {
     let body: Body;
     try {
       body = arriving instanceof Promise ? await arriving : arriving;
     } catch (error) {
       return this.#refuse(incoming, error);
     }
-    const { durable, answer, claimed } =
+    const { durable, response, claimed } =
       body instanceof Uint8Array && body.length <= this.#deps.bodies.free
         ? this.#take(incoming, body)
         : await this.#takeSent(incoming, body);
     try {
       await durable;
-      return answer;
+      return response;
     } catch (error) {
       return this.#refuse(incoming, error, undefined, claimed);
     }
   }
 
-  #takeSent(incoming: Incoming, body: Body): Taken<Answer> | Promise<Taken<Answer>> {
+  #takeSent(incoming: Incoming, body: Body): MessageResult<Outgoing> | Promise<MessageResult<Outgoing>> {
     if (body instanceof Uint8Array) return this.#takeLarge(incoming, new SentBody(body, [], body.length));
     try {
       const small = body.unpackWithin(this.#deps.bodies.free);
@@ -167,23 +170,23 @@ export class Pipeline<Incoming, Message, Sender extends Held, Answer> implements
       return this.#take(incoming, small);
     } catch (error) {
       this.#deps.bodies.release(body.bytes);
-      return { answer: this.#refuse(incoming, error, body.beginning()) };
+      return { response: this.#refuse(incoming, error, body.beginning()) };
     }
   }
 
   /** A large body is paid for before it is decompressed or decoded, and waits for its turn. */
-  async #takeLarge(incoming: Incoming, body: SentBody): Promise<Taken<Answer>> {
+  async #takeLarge(incoming: Incoming, body: SentBody): Promise<MessageResult<Outgoing>> {
     const handler = this.#handler;
     const { bodies } = this.#deps;
     const beginning = body.beginning();
-    const claimed = handler.peek(incoming, beginning && beginningOf(beginning));
+    const claimed = handler.peek(incoming, beginning && cutBeginning(beginning));
     const held = { length: body.bytes.length };
     const release = () => {
       bodies.release(held);
       held.length = 0;
     };
     try {
-      const payer = this.#payerOf(incoming, claimed);
+      const payer = this.#createPayer(incoming, claimed);
       payer.check(body.bytes.length);
       const unpacked = this.#unpackShort(body, payer);
       if (unpacked === undefined) return { ...(await this.#takeLong(incoming, body, payer, release)), claimed };
@@ -192,11 +195,11 @@ export class Pipeline<Incoming, Message, Sender extends Held, Answer> implements
       release();
       bodies.hold(unpacked);
       held.length = unpacked.length;
-      await this.#turn(payer, unpacked.length);
+      await this.#waitForSlot(payer, unpacked.length);
       held.length = 0; // Released once it is read.
       return this.#take(incoming, unpacked);
     } catch (error) {
-      return { answer: this.#refuse(incoming, error, undefined, claimed) };
+      return { response: this.#refuse(incoming, error, undefined, claimed) };
     } finally {
       release();
     }
@@ -213,39 +216,39 @@ export class Pipeline<Incoming, Message, Sender extends Held, Answer> implements
   }
 
   /** Decodes a long body in another thread, and counts it in small steps. */
-  #takeLong(incoming: Incoming, body: SentBody, payer: Payer, release: () => void): Promise<Counted<Answer>> {
+  #takeLong(incoming: Incoming, body: SentBody, payer: Payer, release: () => void): Promise<CountResult<Outgoing>> {
     const deps = this.#deps;
     const handler = this.#handler;
     const long = handler.long!;
-    return long.inTurn(payer.name, async () => {
+    return long.schedule(payer.name, async () => {
       payer.pay(body.bytes.length); // Other bodies of this sender may have left debts.
       const key = checkIdempotencyKey(handler.idempotencyKey(incoming));
       const { message, entries } = await long.decode(body, incoming, (bytes) => payer.owe(bytes));
       release();
       payer.owe(0, entries);
       const sender = handler.resolve(message, incoming);
-      await long.prepare(message, sender, incoming, () => this.#turn(payer, longBody));
-      admitOf(deps, sender.holder);
-      deps.keys.markUsed(sender.holder);
+      await long.prepare(message, sender, incoming, () => this.#waitForSlot(payer, longBody));
+      admitApplication(deps, sender.holder);
+      deps.keys.recordUse(sender.holder);
       return handler.count(message, sender, incoming, key);
     });
   }
 
-  #payerOf(incoming: Incoming, { appKey }: ClaimedSender): Payer {
+  #createPayer(incoming: Incoming, { appKey }: ClaimedSender): Payer {
     const holder = appKey === undefined ? undefined : this.#deps.keys.findKey(appKey);
     return new Payer(this.#deps, holder, this.#handler.address(incoming));
   }
 
   /** Waits until others have had their turn of the event loop. @param length of the next step */
-  async #turn({ name }: Payer, length: number): Promise<void> {
-    const turn = this.#deps.bodies.turn({ length }, name);
-    if (turn === undefined) return;
-    await turn;
+  async #waitForSlot({ name }: Payer, length: number): Promise<void> {
+    const slot = this.#deps.bodies.waitForSlot({ length }, name);
+    if (slot === undefined) return;
+    await slot;
     admit(this.#deps);
   }
 
   /** Checks, resolves and counts a message. Its body is freed while it waits for the disk. */
-  #take(incoming: Incoming, body: Uint8Array): Taken<Answer> {
+  #take(incoming: Incoming, body: Uint8Array): MessageResult<Outgoing> {
     const deps = this.#deps;
     const handler = this.#handler;
     let message: Message | undefined;
@@ -253,23 +256,28 @@ export class Pipeline<Incoming, Message, Sender extends Held, Answer> implements
       const key = checkIdempotencyKey(handler.idempotencyKey(incoming));
       message = handler.check(body, incoming);
       const sender = handler.resolve(message, incoming);
-      const now = admitOf(deps, sender.holder); // Others may have filled the queue while this body arrived.
+      const now = admitApplication(deps, sender.holder); // Others may have filled the queue while this body arrived.
       chargeSmall(deps, sender.holder, body.length, now);
-      deps.keys.markUsed(sender.holder);
-      const { durable, answer } = handler.count(message, sender, incoming, key);
-      return { durable, answer, claimed: handler.claimedSender(message, incoming) };
+      deps.keys.recordUse(sender.holder);
+      const { durable, response } = handler.count(message, sender, incoming, key);
+      return { durable, response, claimed: handler.claimedSender(message, incoming) };
     } catch (error) {
       const claimed = message && handler.claimedSender(message, incoming);
-      return { answer: this.#refuse(incoming, error, body, claimed) };
+      return { response: this.#refuse(incoming, error, body, claimed) };
     } finally {
       deps.bodies.release(body);
     }
   }
 
-  #refuse(incoming: Incoming, error: unknown, body?: Uint8Array, claimed?: ClaimedSender): Answer | Promise<Answer> {
+  #refuse(
+    incoming: Incoming,
+    error: unknown,
+    body?: Uint8Array,
+    claimed?: ClaimedSender,
+  ): Outgoing | Promise<Outgoing> {
     if (error instanceof NotHere && this.#handler.passOn !== undefined) return this.#handler.passOn(incoming, body);
-    if (!(error instanceof ApiError)) throw error;
-    const sender = claimed ?? this.#handler.peek(incoming, body && beginningOf(body));
+    if (!(error instanceof Refusal)) throw error;
+    const sender = claimed ?? this.#handler.peek(incoming, body && cutBeginning(body));
     const holder = recordRefusal(this.#deps, this.#handler, incoming, error, sender);
     return this.#handler.refuse(error, incoming, holder);
   }
@@ -278,9 +286,9 @@ export class Pipeline<Incoming, Message, Sender extends Held, Answer> implements
 /** Assigns a refusal to the application that a message claims. @returns the holder of the claimed key, if that key exists */
 function recordRefusal<Incoming>(
   { keys, ledger }: Pick<PipelineDeps, 'keys' | 'ledger'>,
-  handler: Pick<MessageHandler<Incoming, never, Held, never>, 'route' | 'transport' | 'userAgent' | 'origin'>,
+  handler: Pick<MessageHandler<Incoming, never, ResolvedSender, never>, 'route' | 'transport' | 'userAgent' | 'origin'>,
   incoming: Incoming,
-  refusal: ApiError,
+  refusal: Refusal,
   { appKey, environment, instanceName }: ClaimedSender,
 ): KeyHolder | undefined {
   const holder = appKey === undefined ? undefined : keys.findKey(appKey);
@@ -295,7 +303,7 @@ function recordRefusal<Incoming>(
   if (holder === undefined) ledger.refusedUnattributed(refusal, source, { appKey, environment, origin });
   else {
     ledger.refused(refusal, source, { holder, environment, origin });
-    keys.markRefused(holder, refusal.code);
+    keys.recordRefusal(holder, refusal.code);
   }
   return holder;
 }

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
-import { ApiError } from '../contract/errors.ts';
+import { Refusal } from '../contract/errors.ts';
 import { isName } from '../contract/names.ts';
-import { type Documented, Name, printable, Time } from '../contract/shapes/fields.ts';
+import { type DocumentOptions, Name, printable, Time } from '../contract/shapes/fields.ts';
 
 /** Schema options of values from senders, where the documentation and the checks differ. */
 
@@ -15,7 +15,7 @@ export const sentName = {
     type: ['string', 'number'],
     examples: ['checkout'],
   },
-} satisfies Documented;
+} satisfies DocumentOptions;
 
 export const environmentNamed = { documented: { anyOf: [Name.documented, { type: 'number' }] } };
 
@@ -33,7 +33,7 @@ export const sentTime = {
       },
     ],
   },
-} satisfies Documented;
+} satisfies DocumentOptions;
 
 /** The identity of a user. Its length is in characters, not in bytes. */
 export const personal = { documented: { minLength: 1, maxLength: 256, pattern: `^${printable}+$` } };
@@ -46,7 +46,7 @@ export const hashed = {
     pattern: '^-?[0-9]{1,256}$',
     examples: [-5023478, '18446744073709551616'],
   },
-} satisfies Documented;
+} satisfies DocumentOptions;
 
 /**
  * A map from any name to one kind of value. The pattern is empty because TypeBox's own record pattern, `^.*$`, does not match
@@ -60,11 +60,8 @@ export function Named<T extends Type.TSchema>(value: T, options: Type.TObjectOpt
   });
 }
 
-/** @throws {ApiError} `invalid_name` unless `name` is a valid name for a `what` */
+/** @throws {Refusal} `invalid_name` unless `name` is a valid name for a `what` */
 export function checkName(name: string, what: string): void {
   if (isName(name)) return;
-  throw new ApiError(
-    'invalid_name',
-    `The name of the ${what} must have 1 to 256 UTF-8 bytes and no control characters`,
-  );
+  throw new Refusal('invalid_name', `The name of the ${what} must have 1 to 256 UTF-8 bytes and no control characters`);
 }

@@ -1,5 +1,5 @@
 import { surplusName } from '../contract/names.ts';
-import { browserOf, type Program, productOf, unknownBrowser } from '../contract/programs.ts';
+import { type Program, parseBrowser, parseProduct, unknownBrowser } from '../contract/programs.ts';
 import type { Batch } from '../storage/commit/batch.ts';
 import type { EnvironmentSeries } from '../storage/commit/series-dictionary.ts';
 import { otherSender, type Sender, slotMs } from '../storage/lmdb/senders.ts';
@@ -14,7 +14,7 @@ interface ReportSource extends Pick<Sender, 'transport' | 'route'> {
 type SenderSink = Pick<Batch, 'senders'>;
 
 /** Maximum number of marks in all: about 30 MB. */
-const maxMarks = 500_000;
+const maxSightings = 500_000;
 
 /**
  * First-seen marks of senders and the features they request, per ten minutes. Each goes to a batch once per period; after that, a message
@@ -23,7 +23,7 @@ const maxMarks = 500_000;
 export class Senders {
   readonly #environments = new Map<number, { readonly packets: Crowd; readonly reports: Crowd }>();
   #slot = 0;
-  #marks = 0;
+  #sightings = 0;
 
   /** Marks the sender of a packet that is added to a batch at `now` (Unix ms). */
   ofPacket(batch: SenderSink, environment: number, userAgent: string | undefined, now: number): Asker {
@@ -53,21 +53,21 @@ export class Senders {
 
   #at(environment: number, now: number) {
     const slot = Math.floor(now / slotMs);
-    if (slot !== this.#slot || this.#marks > maxMarks) this.#begin(slot);
+    if (slot !== this.#slot || this.#sightings > maxSightings) this.#begin(slot);
     return this.#environments.get(environment) ?? this.#open(environment);
   }
 
   #begin(slot: number): void {
     this.#slot = slot;
-    this.#marks = 0;
+    this.#sightings = 0;
     this.#environments.clear();
   }
 
   #open(environment: number) {
-    const marked = () => {
-      this.#marks += 1;
+    const onSighting = () => {
+      this.#sightings += 1;
     };
-    const newAsker = (sender: Sender) => new Asker(environment, this.#slot, sender, marked);
+    const newAsker = (sender: Sender) => new Asker(environment, this.#slot, sender, onSighting);
     const crowds = { packets: new Crowd(newAsker), reports: new Crowd(newAsker) };
     this.#environments.set(environment, crowds);
     return crowds;
@@ -79,16 +79,16 @@ export class Asker {
   readonly #environment: number;
   readonly #slot: number;
   readonly #sender: Sender;
-  readonly #marked: () => void;
+  readonly #onSighting: () => void;
   /** The series it was seen with. For requested features, also the first series of each. */
   readonly #series = new Set<number>();
 
-  /** @param marked is called for each mark, which takes memory */
-  constructor(environment: number, slot: number, sender: Sender, marked: () => void) {
+  /** @param onSighting is called for each mark, which takes memory */
+  constructor(environment: number, slot: number, sender: Sender, onSighting: () => void) {
     this.#environment = environment;
     this.#slot = slot;
     this.#sender = sender;
-    this.#marked = marked;
+    this.#onSighting = onSighting;
   }
 
   /** @param ref of the feature's series */
@@ -102,17 +102,17 @@ export class Asker {
   }
 
   #meet(feature: string, ref: number, series: EnvironmentSeries, batch: SenderSink): void {
-    const first = series.firstOf(feature);
+    const first = series.findFirst(feature);
     const isNew = first !== undefined && !this.#series.has(first.ref);
-    this.#mark(ref);
+    this.#see(ref);
     if (!isNew) return;
-    this.#mark(first.ref);
+    this.#see(first.ref);
     this.#tell(first.ordinal, batch);
   }
 
-  #mark(ref: number): void {
+  #see(ref: number): void {
     this.#series.add(ref);
-    this.#marked();
+    this.#onSighting();
   }
 
   #tell(ordinal: number, batch: SenderSink): void {
@@ -142,18 +142,18 @@ class Crowd {
   }
 
   meet(batch: SenderSink, text: string | undefined, sender: Sender): Asker {
-    const asker = this.#askerOf(batch, sender);
+    const asker = this.#findAsker(batch, sender);
     if (this.#byText.size >= maxTexts) this.#byText.clear();
     if ((text?.length ?? 0) <= maxText) this.#byText.set(text, asker);
     return asker;
   }
 
-  #askerOf(batch: SenderSink, sender: Sender): Asker {
+  #findAsker(batch: SenderSink, sender: Sender): Asker {
     const name = JSON.stringify(sender);
     const known = this.#bySender.get(name);
     if (known !== undefined) return known;
     const other = otherSender(sender);
-    if (this.#bySender.size >= maxSenders && sender.name !== other.name) return this.#askerOf(batch, other);
+    if (this.#bySender.size >= maxSenders && sender.name !== other.name) return this.#findAsker(batch, other);
     const asker = this.#newAsker(sender);
     asker.seen(batch);
     this.#bySender.set(name, asker);
@@ -165,13 +165,13 @@ class Crowd {
  * The names of senders. Anyone can choose the headers of packets, so these are grouped: a browser by family and major version,
  * anything else by first product and its major version. Servers report with a key, so their full versions are kept.
  */
-type Named = Pick<Sender, 'name' | 'version'>;
+type NamedSender = Pick<Sender, 'name' | 'version'>;
 
 const nameless = 'unnamed';
 
 export function packetSender(userAgent = ''): Sender {
   const found = userAgent.startsWith('Mozilla/')
-    ? (browserOf(userAgent) ?? { name: unknownBrowser, version: undefined })
+    ? (parseBrowser(userAgent) ?? { name: unknownBrowser, version: undefined })
     : namedProduct(userAgent);
   const version = /^v?(\d{1,4})(?!\d)/.exec(found.version ?? '')?.[1] ?? null;
   return { name: found.name, version, transport: 'http', route: 'telemetry' };
@@ -187,11 +187,11 @@ export function reportSender(
   return { name, version: kept(appVersion) || version, transport, route };
 }
 
-function namedProduct(userAgent: string): Named {
-  return keptName(productOf(userAgent));
+function namedProduct(userAgent: string): NamedSender {
+  return keptName(parseProduct(userAgent));
 }
 
-function keptName({ name, version }: Program | Named): Named {
+function keptName({ name, version }: Program | NamedSender): NamedSender {
   const isName = kept(name) !== '' && kept(name) !== surplusName;
   return { name: isName ? kept(name) : nameless, version: kept(version ?? '') || null };
 }

@@ -1,12 +1,12 @@
 import type { Accounts } from '../accounts/accounts.ts';
-import { scopesOf } from '../accounts/api-keys.ts';
+import { listScopes } from '../accounts/api-keys.ts';
 import { mustExist } from '../accounts/checks.ts';
 import type { Directory } from '../accounts/directory.ts';
 import { isInstallationAdmin } from '../accounts/teams.ts';
-import { findClient, holderKeyOf, teamsThrough } from '../auth/oauth/clients.ts';
-import { Challenged, Unauthorized } from '../auth/oauth/validation.ts';
-import { ApiError } from '../contract/errors.ts';
-import { type KeyScope, roleOf, scopeOfRole } from '../contract/key-scopes.ts';
+import { findClient, holderKey, teamsThrough } from '../auth/oauth/clients.ts';
+import { ChallengeError, UnauthorizedError } from '../auth/oauth/validation.ts';
+import { Refusal } from '../contract/errors.ts';
+import { findRole, type KeyScope, scopeOfRole } from '../contract/key-scopes.ts';
 import { isAtLeast, type Role, roleIn, roles } from '../contract/roles.ts';
 import { isRecentSignIn, maxSignInAge } from '../contract/step-up.ts';
 import type * as http from '../http/endpoint.ts';
@@ -44,7 +44,7 @@ export interface Access<Kind extends keyof Within = keyof Within> {
   readonly recent?: true | 'partly';
 }
 
-/** Checks a caller, and finds the resource of the path. @throws {ApiError} `not_found`, `not_in_team`, `forbidden` */
+/** Checks a caller, and finds the resource of the path. @throws {Refusal} `not_found`, `not_in_team`, `forbidden` */
 function checkAccess(access: Access, accounts: Accounts, caller: Caller, params: Params): object {
   const id = params['id'] ?? '';
   const { found, teams } = find(access.within, accounts, caller, id);
@@ -53,10 +53,10 @@ function checkAccess(access: Access, accounts: Accounts, caller: Caller, params:
   return found;
 }
 
-/** Checks that a caller has a role in one of these teams. @throws {ApiError} `forbidden` */
+/** Checks that a caller has a role in one of these teams. @throws {Refusal} `forbidden` */
 function checkRole(caller: Caller, teams: readonly string[], least: Role): void {
   if (teams.some((team) => isAtLeast(caller.roleIn(team), least))) return;
-  throw new ApiError('forbidden', caller.apiKey ? requiresScope(least) : requires(least));
+  throw new Refusal('forbidden', caller.apiKey ? requiresScope(least) : requires(least));
 }
 
 function requiresScope(least: Role): string {
@@ -66,13 +66,13 @@ function requiresScope(least: Role): string {
 }
 
 function hasScope({ apiKey }: Caller, { scope }: Access): boolean {
-  return apiKey !== undefined && scope !== undefined && scopesOf(apiKey).includes(scope);
+  return apiKey !== undefined && scope !== undefined && listScopes(apiKey).includes(scope);
 }
 
-/** Checks that a bound API key reaches its applications only. @throws {ApiError} `forbidden` */
+/** Checks that a bound API key reaches its applications only. @throws {Refusal} `forbidden` */
 function checkBound(caller: Caller, { within, bound }: Access, id: string): void {
   if (caller.apiKey?.applications === undefined) return;
-  if (within === 'application' ? !reaches(caller, id) : bound !== true) throw new ApiError('forbidden', boundElsewhere);
+  if (within === 'application' ? !reaches(caller, id) : bound !== true) throw new Refusal('forbidden', boundElsewhere);
 }
 
 const boundElsewhere = 'This API key can only reach the applications that it is bound to';
@@ -87,7 +87,7 @@ export function holders(least: Role): readonly Role[] {
   return roles.filter((role) => isAtLeast(role, least));
 }
 
-interface Found {
+interface FoundResource {
   /** The resource, by its kind. */
   readonly found: object;
   /** Its owners. */
@@ -96,16 +96,16 @@ interface Found {
 
 export const installationAdminsOnly = 'This requires an Admin of the first team, who runs the installation';
 
-/** @throws {ApiError} `not_found`, `not_in_team` */
-function find(within: keyof Within, accounts: Accounts, caller: Caller, id: string): Found {
+/** @throws {Refusal} `not_found`, `not_in_team` */
+function find(within: keyof Within, accounts: Accounts, caller: Caller, id: string): FoundResource {
   if (within === 'installation' && !isInstallationAdmin(accounts, caller))
-    throw new ApiError('forbidden', installationAdminsOnly);
+    throw new Refusal('forbidden', installationAdminsOnly);
   if (within === 'service' || within === 'installation') return { found: {}, teams: caller.teams };
   const { thing, teams } = ownedBy(within, accounts, caller, id);
   return { found: { [within]: reachable(within, thing, teams, caller) }, teams };
 }
 
-function ownedBy(within: Owned, { applications, teams, users }: Accounts, caller: Caller, id: string) {
+function ownedBy(within: OwnedKind, { applications, teams, users }: Accounts, caller: Caller, id: string) {
   switch (within) {
     case 'application': {
       const application = applications.get(id);
@@ -121,25 +121,25 @@ function ownedBy(within: Owned, { applications, teams, users }: Accounts, caller
 }
 
 /** @param teams the owners of the thing */
-function reachable<T>(what: Owned, thing: T | undefined, teams: readonly string[], caller: Caller): T {
+function reachable<T>(what: OwnedKind, thing: T | undefined, teams: readonly string[], caller: Caller): T {
   const found = mustExist(what, thing);
-  if (!teams.some((team) => caller.teams.includes(team))) throw new ApiError('not_in_team', notInTeam[what]);
+  if (!teams.some((team) => caller.teams.includes(team))) throw new Refusal('not_in_team', notInTeam[what]);
   return found;
 }
 
 /** Resources that belong to teams. */
-type Owned = Exclude<keyof Within, 'service' | 'installation'>;
+type OwnedKind = Exclude<keyof Within, 'service' | 'installation'>;
 
 /**
  * Checks that a resource exists, and that a caller manages it: the caller must be an Admin in a team that owns it.
- * @throws {ApiError} `not_found`, `not_in_team`, `forbidden`
+ * @throws {Refusal} `not_found`, `not_in_team`, `forbidden`
  */
-export function checkManages(within: Owned, accounts: Accounts, id: string, caller: Caller): void {
+export function checkManages(within: OwnedKind, accounts: Accounts, id: string, caller: Caller): void {
   checkAccess({ within, least: 'Admin' }, accounts, caller, { id });
 }
 
 /** The details of `not_in_team`. */
-export const notInTeam: Readonly<Record<Owned, string>> = {
+export const notInTeam: Readonly<Record<OwnedKind, string>> = {
   application: "The caller is not in the application's team; an Admin of that team can add users",
   team: 'The caller is not in this team; one of its Admins can add users',
   user: 'The caller shares no team with this user',
@@ -170,7 +170,7 @@ const places = {
 } as const;
 
 /** A caller with a valid token, the required role and requests left. */
-interface Admitted {
+interface AdmittedCall {
   readonly caller: Caller;
   /** The caller according to the draft of a change. */
   readonly callerIn: (accounts: Accounts) => Caller;
@@ -181,13 +181,19 @@ interface Admitted {
 
 /**
  * Admits a caller, and finds the resource of the path.
- * @throws {ApiError} `rate_limited`, `not_found`, `not_in_team`, `forbidden`
+ * @throws {Refusal} `rate_limited`, `not_found`, `not_in_team`, `forbidden`
  * @throws {SignInTooOld}
  */
-export function admit(services: Services, access: Access, claims: Claims, request: Request, params: Params): Admitted {
+export function admit(
+  services: Services,
+  access: Access,
+  claims: Claims,
+  request: Request,
+  params: Params,
+): AdmittedCall {
   takeRate(services, claims);
-  if (claims.sub === claims.client_id) services.directory.markApiKeyUsed(claims.sub);
-  const callerIn = (accounts: Accounts) => callerOf(accounts, claims);
+  if (claims.sub === claims.client_id) services.directory.recordApiKeyUse(claims.sub);
+  const callerIn = (accounts: Accounts) => findCaller(accounts, claims);
   const caller = callerIn(services.directory);
   const found = checkAccess(access, services.directory, caller, params);
   const checkRecent = () => checkRecentSignIn(services, claims);
@@ -199,9 +205,9 @@ export function admit(services: Services, access: Access, claims: Claims, reques
   const directory = services.directory.under({
     id: caller.id,
     address: request.remoteAddress,
-    check(draft) {
-      if (!services.isStillValid(claims, draft)) throw new Unauthorized(true);
-      checkAccess(access, draft, callerIn(draft), params);
+    check(tx) {
+      if (!services.isStillValid(claims, tx)) throw new UnauthorizedError(true);
+      checkAccess(access, tx, callerIn(tx), params);
     },
   });
   return { ...found, caller, callerIn, checkRecent, directory };
@@ -209,14 +215,14 @@ export function admit(services: Services, access: Access, claims: Claims, reques
 
 export const tooManyRequests = 'This client has made too many requests';
 
-/** @throws {ApiError} `rate_limited` */
+/** @throws {Refusal} `rate_limited` */
 function takeRate({ rates, directory }: Services, claims: Claims): void {
-  const wait = rates.take(holderKeyOf(claims), directory.clock.monotonic());
-  if (wait > 0) throw new ApiError('rate_limited', tooManyRequests, wait);
+  const wait = rates.take(holderKey(claims), directory.clock.monotonic());
+  if (wait > 0) throw new Refusal('rate_limited', tooManyRequests, wait);
 }
 
 /** Requires a new sign-in for a dangerous change (RFC 9470). */
-export class SignInTooOld extends Challenged {
+export class SignInTooOld extends ChallengeError {
   constructor() {
     super(
       'insufficient_user_authentication',
@@ -230,9 +236,9 @@ export class SignInTooOld extends Challenged {
  * Checks that the user of a token has signed in recently. API keys are exempt. A refreshed token has the time of the sign-in.
  * @throws {SignInTooOld}
  */
-function checkRecentSignIn({ directory, authTimeOf }: Services, claims: Claims): void {
+function checkRecentSignIn({ directory, findAuthTime }: Services, claims: Claims): void {
   if (claims.sub === claims.client_id) return;
-  const authTime = authTimeOf(claims);
+  const authTime = findAuthTime(claims);
   if (authTime === undefined || !isRecentSignIn(authTime, directory.clock.now())) throw new SignInTooOld();
 }
 
@@ -253,7 +259,7 @@ export interface Caller {
  * The caller with a token. A token is valid for an hour, but a changed team or role, or a deletion, takes effect at once:
  * each property is read from the accounts when it is used. The role of a user's token is information for its reader.
  */
-export function callerOf(
+export function findCaller(
   { users, apiKeys, clients }: Pick<Accounts, 'users' | 'apiKeys' | 'clients'>,
   { sub: id, client_id: clientId, sid: session }: Claims,
 ): Caller {
@@ -301,7 +307,7 @@ class ApiKeyCaller implements Caller {
 
   roleIn(teamId: string): Role | undefined {
     const { apiKey } = this;
-    return apiKey?.teamId === teamId ? roleOf(scopesOf(apiKey)) : undefined;
+    return apiKey?.teamId === teamId ? findRole(listScopes(apiKey)) : undefined;
   }
 }
 

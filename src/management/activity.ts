@@ -1,14 +1,14 @@
 import Type from 'typebox';
 import { declarationKey } from '../accounts/declarations.ts';
 import { type ActivityKind, activityKindNames } from '../contract/activity.ts';
-import { ApiError } from '../contract/errors.ts';
+import { Refusal } from '../contract/errors.ts';
 import { ActivityItem } from '../contract/shapes/activity.ts';
 import { type Page, text } from '../contract/shapes/fields.ts';
 import { namePage, paging } from '../http/lists.ts';
 import type { QueryOf } from '../http/query-reader.ts';
 import { changeFact, noteFact, type ShowActor, stepFacts } from '../reports/activity/change-facts.ts';
 import { type ActivityFilter, type Fact, pageOfFacts } from '../reports/activity/facts.ts';
-import { columnsOf } from '../reports/exports/row-writer.ts';
+import { listColumns } from '../reports/exports/row-writer.ts';
 import { tooManyReports } from '../reports/report-pool.ts';
 import { emptyRange, range } from '../reports/usage/report-range.ts';
 import type { AccountTables } from '../storage/lmdb/accounts.ts';
@@ -17,7 +17,7 @@ import type { Caller } from './access.ts';
 import { page } from './answers.ts';
 import { endpoint, type Group } from './endpoint.ts';
 import { anyEnvironment, findEnvironment, unknownEnvironment } from './environments.ts';
-import { answerRows, format, orInRows, rowsWanted } from './format.ts';
+import { format, orInRows, respondWithRows, rowsWanted } from './format.ts';
 
 /** Maximum number of rows of an export. */
 const maxRows = 10_000;
@@ -37,7 +37,7 @@ const filters = {
 const query = { ...paging, ...anyEnvironment.query, ...range, ...filters, ...format };
 
 const columns = {
-  ...columnsOf(ActivityItem),
+  ...listColumns(ActivityItem),
   by: { description: 'Name of the author, or what it is if the caller may not know it.', example: null },
 };
 
@@ -54,7 +54,7 @@ export const activity: Group = {
       description: `Without \`to\` it ends now; without \`from\` it is seven days long. With \`environment\`, it includes items that concern all environments.
 Moves of splits and of traffic are found for the last 100 complete UTC days, refusals for 90 days. CSV and NDJSON are not paged, and have at most ${maxRows} rows.`,
       query,
-      answers: { 200: orInRows(page(ActivityItem, 'The latest item comes first.'), columns) },
+      responses: { 200: orInRows(page(ActivityItem, 'The latest item comes first.'), columns) },
       refuses: { unknown_environment: unknownEnvironment, backpressure: tooManyReports },
       async handle(call, { reports, accounts, recentChanges, directory }) {
         const { application, caller, query } = call;
@@ -65,10 +65,10 @@ Moves of splits and of traffic are found for the last 100 complete UTC days, ref
         );
         const facts: Fact[] = entries.map((entry) => changeFact(entry, showActor));
         const data = query.actor === undefined;
-        const keys = directory.keysOf(application.id);
+        const keys = directory.getApplicationKeys(application.id);
         if (data) {
           for (const fact of notesIn(accounts, application.id, query.feature)) facts.push(fact);
-          for (const feature of directory.featuresOf(application.id).values()) facts.push(...stepFacts(feature));
+          for (const feature of directory.getFeatures(application.id).values()) facts.push(...stepFacts(feature));
           for (const key of keys) {
             const at = directory.leakedAt(key);
             if (at !== null) facts.push(leakFact(key.id, key.name, at));
@@ -84,7 +84,7 @@ Moves of splits and of traffic are found for the last 100 complete UTC days, ref
           now: directory.clock.now(),
         };
         const made = await reports.make(application.teamId, 'activity', task);
-        return answerRows<Page<ActivityItem>>(call, made, columns, ({ items }) =>
+        return respondWithRows<Page<ActivityItem>>(call, made, columns, ({ items }) =>
           items.map((item) => ({ ...item, by: item.by && (item.by.name ?? item.by.type) })),
         );
       },
@@ -92,7 +92,7 @@ Moves of splits and of traffic are found for the last 100 complete UTC days, ref
   ],
 };
 
-/** @throws {ApiError} `invalid_query`, `unknown_environment` */
+/** @throws {Refusal} `invalid_query`, `unknown_environment` */
 function readFilter(
   { environments }: Application,
   { limit, cursor, kind, search, feature, environment, ...span }: QueryOf<typeof query>,
@@ -100,9 +100,9 @@ function readFilter(
   rows: number | undefined | false,
 ): ActivityFilter {
   const { to = now + 1, from = to - weekMs } = span;
-  if (from >= to) throw new ApiError('invalid_query', emptyRange);
+  if (from >= to) throw new Refusal('invalid_query', emptyRange);
   const unknown = kind.find((each) => !(activityKindNames as readonly string[]).includes(each));
-  if (unknown !== undefined) throw new ApiError('invalid_query', `kind must be one of ${activityKindNames.join(', ')}`);
+  if (unknown !== undefined) throw new Refusal('invalid_query', `kind must be one of ${activityKindNames.join(', ')}`);
   if (environment !== undefined) findEnvironment(environments, environment);
   const { after } = namePage({ limit, ...(cursor !== undefined && { cursor }) });
   return {

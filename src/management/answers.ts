@@ -1,12 +1,12 @@
 import type { TSchema } from 'typebox';
 import Type from 'typebox';
-import { ApiError } from '../contract/errors.ts';
+import { Refusal } from '../contract/errors.ts';
 import { orNull, text } from '../contract/shapes/fields.ts';
 import type { ConsolePage } from '../contract/webhook-events.ts';
-import { type Answer, created as createdAt, ok } from '../http/answer.ts';
-import { type DeclaredAnswer, type Header, jsonAnswer, Location } from '../http/endpoint.ts';
+import { created as createdAt, ok, type TypedResponse } from '../http/answer.ts';
+import { type DeclaredResponse, type Header, jsonResponse, Location } from '../http/endpoint.ts';
 import { entityTag } from '../http/entity-tag.ts';
-import type { Reply, Request } from '../http/types.ts';
+import type { HttpResponse, Request } from '../http/types.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import type { Freshness, PeopleFreshness } from '../storage/commit/usage-store.ts';
 import type { Services } from './services.ts';
@@ -33,23 +33,23 @@ const withETag = { ETag: EntityTag } as const;
 
 /** One resource with its entity tag. */
 export function oneTagged<Schema extends TSchema>(schema: Schema, description: string) {
-  return jsonAnswer(schema, description, withETag);
+  return jsonResponse(schema, description, withETag);
 }
 
 /** A created resource with its location. */
 export function made<Schema extends TSchema>(schema: Schema, description: string) {
-  return jsonAnswer(schema, description, { Location });
+  return jsonResponse(schema, description, { Location });
 }
 
 /** A created resource with its location and entity tag. */
 export function madeTagged<Schema extends TSchema>(schema: Schema, description: string) {
-  return jsonAnswer(schema, description, { Location, ...withETag });
+  return jsonResponse(schema, description, { Location, ...withETag });
 }
 
 export function page<Schema extends TSchema>(schema: Schema, order: string) {
   const { example } = schema as { example?: unknown };
   const items = Type.Array(schema);
-  return jsonAnswer(
+  return jsonResponse(
     Type.Object({ items, nextCursor }, { example: { items: [example], nextCursor: null } }),
     `A page of the list. ${order}`,
   );
@@ -58,12 +58,12 @@ export function page<Schema extends TSchema>(schema: Schema, order: string) {
 const nextCursor = orNull(text('The `cursor` of the next page; `null` on the last page.'));
 
 /** Success without a body. */
-export function done(description: string): DeclaredAnswer<undefined, Record<never, Header>> {
+export function done(description: string): DeclaredResponse<undefined, Record<never, Header>> {
   return { description, headers: {} };
 }
 
 /** 201 with a resource and its location. @param segments path segments below `/api/v2`, not encoded */
-export function created<Body>(segments: readonly string[], body: Body): Answer<201, Body, 'location'> {
+export function created<Body>(segments: readonly string[], body: Body): TypedResponse<201, Body, 'location'> {
   return createdAt(['/api/v2', ...segments.map(encodeURIComponent)].join('/'), body);
 }
 
@@ -71,36 +71,36 @@ export function created<Body>(segments: readonly string[], body: Body): Answer<2
  * 200 with a resource and its entity tag, which a later `If-Match` may name (RFC 9110 §8.8.3).
  * @param version the part that the tag identifies, if the rest changes by itself, such as the time it was last seen
  */
-export function tagged<Thing extends object>(thing: Thing, version: object = thing): Answer<200, Thing, 'etag'> {
+export function tagged<Thing extends object>(thing: Thing, version: object = thing): TypedResponse<200, Thing, 'etag'> {
   return withTag(ok(thing), version);
 }
 
 /** Adds an entity tag to an answer. */
 export function withTag<Status extends number, Body, Header extends string>(
-  { status, body, headers }: Answer<Status, Body, Header>,
+  { status, body, headers }: TypedResponse<Status, Body, Header>,
   version: object,
-): Answer<Status, Body, Header | 'etag'> {
-  return { status, body, headers: { ...headers, etag: tagOf(version) } as Record<Header | 'etag', string> };
+): TypedResponse<Status, Body, Header | 'etag'> {
+  return { status, body, headers: { ...headers, etag: computeTag(version) } as Record<Header | 'etag', string> };
 }
 
 /**
  * Checks that the caller has read the current version of a resource (RFC 9110 §13.1.1). Call it after the last `await`
  * before the change.
  * @param thing the current version, in the shape that `tagged` received
- * @throws {ApiError} `precondition_failed`
+ * @throws {Refusal} `precondition_failed`
  */
 export function checkMatch(request: Request, thing: object): void {
   const wanted = request.header('if-match');
   if (wanted === undefined || wanted.trim() === '*') return;
   const tags = wanted.split(',').map((tag) => tag.trim());
-  if (tags.includes(tagOf(thing))) return;
-  throw new ApiError('precondition_failed', changedSince);
+  if (tags.includes(computeTag(thing))) return;
+  throw new Refusal('precondition_failed', changedSince);
 }
 
 export const changedSince =
   'It was changed since you read it. Read it again, then apply your change to the new version';
 
-function tagOf(thing: object): string {
+function computeTag(thing: object): string {
   return entityTag(JSON.stringify(thing));
 }
 
@@ -121,7 +121,7 @@ export const freshnessHeaders = {
 } as const satisfies Record<string, Header>;
 
 /** The freshness as headers; none on a single machine. */
-export function headersOf(fresh: Freshness | undefined): Record<string, string> {
+export function formatFreshness(fresh: Freshness | undefined): Record<string, string> {
   if (fresh === undefined) return {};
   const { completeThrough, mayBeCounting } = fresh;
   const names = mayBeCounting.map(encodeURIComponent).join(',');
@@ -138,11 +138,11 @@ export function headersOf(fresh: Freshness | undefined): Record<string, string> 
 export async function freshly(
   { freshen }: Services,
   people: PeopleFreshness,
-  answer: (call: { readonly fresh: Freshness | undefined }) => Reply | Promise<Reply>,
-): Promise<Reply> {
+  respond: (call: { readonly fresh: Freshness | undefined }) => HttpResponse | Promise<HttpResponse>,
+): Promise<HttpResponse> {
   const fresh = await freshen(people);
-  const reply = await answer({ fresh });
-  return fresh === undefined ? reply : { ...reply, headers: { ...reply.headers, ...headersOf(fresh) } };
+  const response = await respond({ fresh });
+  return fresh === undefined ? response : { ...response, headers: { ...response.headers, ...formatFreshness(fresh) } };
 }
 
 /** Path and query of a page of the console, below its base URL. */

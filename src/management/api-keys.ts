@@ -3,23 +3,23 @@ import {
   createApiKey,
   deleteApiKey,
   expiringDays,
+  findPreviousSecret,
   isUsable,
+  listScopes,
   otherCredential,
   patchApiKey,
-  previousSecretOf,
   rotateApiKeySecret,
-  scopesOf,
 } from '../accounts/api-keys.ts';
 import { nameRule, readTime, timeRule } from '../accounts/checks.ts';
 import type { Directory } from '../accounts/directory.ts';
-import { overPlan } from '../accounts/plans.ts';
+import { describeTierLimit } from '../accounts/plans.ts';
 import { readPublicKeys } from '../accounts/public-keys.ts';
 import { readTrust } from '../accounts/trusts.ts';
 import { ApiKey, ApiKeyPatch, ApiKeyShownOnce, NewApiKey, plainKeySettings } from '../contract/shapes/api-key.ts';
 import { pick } from '../contract/shapes/fields.ts';
 import { ok } from '../http/answer.ts';
-import { jsonAnswer } from '../http/endpoint.ts';
-import { pageOf, paging } from '../http/lists.ts';
+import { jsonResponse } from '../http/endpoint.ts';
+import { createPage, paging } from '../http/lists.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import type { PublicKey, Trust } from '../storage/lmdb/auth-records.ts';
 import type { ApiKey as StoredApiKey } from '../storage/lmdb/records.ts';
@@ -44,9 +44,9 @@ export const apiKeys: Group = {
       operationId: 'listApiKeys',
       summary: 'List the API keys of a team',
       query: paging,
-      answers: { 200: page(ApiKey, 'The oldest API key comes first.') },
+      responses: { 200: page(ApiKey, 'The oldest API key comes first.') },
       handle: ({ directory, team, query }) =>
-        ok(pageOf(ofTeam(directory.apiKeys, team.id), query, (apiKey) => showApiKey(directory, apiKey))),
+        ok(createPage(ofTeam(directory.apiKeys, team.id), query, (apiKey) => showApiKey(directory, apiKey))),
     }),
     endpoint('POST /teams/:id/api-keys', {
       access: { ...access, recent: true },
@@ -55,8 +55,8 @@ export const apiKeys: Group = {
       description:
         'The default scope is `write`. `role` stands for the scope of the role. It authenticates by a secret, by `publicKeys` or by a `trust`.',
       body: NewApiKey,
-      answers: { 201: made(ApiKeyShownOnce, 'The API key, with its secret if it has one.') },
-      refuses: { ...refusesSettings, plan_limit: overPlan('free', 'apiKeys') },
+      responses: { 201: made(ApiKeyShownOnce, 'The API key, with its secret if it has one.') },
+      refuses: { ...refusesSettings, plan_limit: describeTierLimit('free', 'apiKeys') },
       async handle({ directory, team: { id: teamId }, body }, services) {
         const wanted = { ...(await entered(body, services)), name: body.name, teamId };
         const { apiKey, clientSecret } = await createApiKey(directory, wanted);
@@ -72,7 +72,7 @@ export const apiKeys: Group = {
       description:
         'It takes effect at once, also for its tokens. `publicKeys` and `trust` replace those of an API key that authenticates by them; tokens that it got with the previous ones remain valid until they expire, unless it is deleted.',
       body: ApiKeyPatch,
-      answers: { 200: jsonAnswer(ApiKey, 'The API key after the change.') },
+      responses: { 200: jsonResponse(ApiKey, 'The API key after the change.') },
       refuses: { ...refusesSettings, conflict: otherCredential },
       async handle({ directory, team: { id: teamId }, params: { clientId }, body }, services) {
         const patch = await entered(body, services);
@@ -84,7 +84,7 @@ export const apiKeys: Group = {
       operationId: 'rotateApiKeySecret',
       summary: 'Rotate the secret of an API key',
       description: 'The previous secret is accepted for 24 hours.',
-      answers: { 200: jsonAnswer(ApiKeyShownOnce, 'The API key with its new secret.') },
+      responses: { 200: jsonResponse(ApiKeyShownOnce, 'The API key with its new secret.') },
       refuses: { conflict: otherCredential },
       async handle({ directory, team: { id: teamId }, params: { clientId } }) {
         const { apiKey, clientSecret } = await rotateApiKeySecret(directory, { teamId, clientId });
@@ -96,7 +96,7 @@ export const apiKeys: Group = {
       operationId: 'deleteApiKey',
       summary: 'Delete an API key',
       description: 'Its tokens are refused from now on.',
-      answers: { 204: done('It is deleted.') },
+      responses: { 204: done('It is deleted.') },
       handle: ({ directory, team, params }) => deleteApiKey(directory, team.id, params.clientId),
     }),
   ],
@@ -119,27 +119,27 @@ async function entered(
 export function showApiKey(directory: Directory, apiKey: StoredApiKey): ApiKey {
   const { clientId, role, teamId, applications, expiresAt = null, publicKeys, trust, createdAt } = apiKey;
   const now = directory.clock.now();
-  const used = directory.lastUseOf(apiKey);
+  const used = directory.findLastUse(apiKey);
   return {
     clientId,
     ...pick(apiKey, plainKeySettings),
     role,
     teamId,
-    scopes: [...scopesOf(apiKey)],
+    scopes: [...listScopes(apiKey)],
     applications: applications ? [...applications] : null,
-    credential: credentialOf(apiKey),
+    credential: describeCredential(apiKey),
     ...(trust !== undefined && { trust: showTrust(trust) }),
     publicKeys: showKeys(publicKeys),
     expiresAt: timeText(expiresAt),
     lastUsedAt: timeText(used?.at ?? null),
     lastSubject: used?.subject ?? null,
-    previousSecretUntil: timeText(previousSecretOf(apiKey, now)?.until ?? null),
-    warnings: warningsOf(apiKey, now),
+    previousSecretUntil: timeText(findPreviousSecret(apiKey, now)?.until ?? null),
+    warnings: listWarnings(apiKey, now),
     createdAt: timeText(createdAt),
   };
 }
 
-function credentialOf({ publicKeys, trust }: StoredApiKey): ApiKey['credential'] {
+function describeCredential({ publicKeys, trust }: StoredApiKey): ApiKey['credential'] {
   if (trust !== undefined) return 'trust';
   return publicKeys === undefined ? 'secret' : 'public-keys';
 }
@@ -158,7 +158,7 @@ function showKeys(keys: readonly PublicKey[] = []) {
   return keys.map(({ kid, alg }) => ({ kid, alg }));
 }
 
-function warningsOf(apiKey: StoredApiKey, now: number): ApiKey['warnings'] {
+function listWarnings(apiKey: StoredApiKey, now: number): ApiKey['warnings'] {
   if (!isUsable(apiKey, now))
     return [{ code: 'expired', message: 'This API key has expired: change its expiry, or delete it' }];
   const days = expiringDays(apiKey, now);

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { createApplication, deleteApplication, maxOrigins, patchApplication } from '../accounts/applications.ts';
 import { missing, mustExist, nameRule, tooMany } from '../accounts/checks.ts';
 import { judgeOrigin } from '../accounts/origins.ts';
-import { overPlan } from '../accounts/plans.ts';
+import { describeTierLimit } from '../accounts/plans.ts';
 import {
   Application,
   ApplicationPatch,
@@ -10,10 +10,10 @@ import {
   OriginCheck,
   plainApplicationSettings,
 } from '../contract/shapes/application.ts';
-import { pick, type Shown } from '../contract/shapes/fields.ts';
+import { type DeepReadonly, pick } from '../contract/shapes/fields.ts';
 import { ok } from '../http/answer.ts';
-import { jsonAnswer } from '../http/endpoint.ts';
-import { pageOf, paging } from '../http/lists.ts';
+import { jsonResponse } from '../http/endpoint.ts';
+import { createPage, paging } from '../http/lists.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import type { Application as StoredApplication } from '../storage/lmdb/records.ts';
 import { checkManages, notInTeam, visibleTo } from './access.ts';
@@ -33,7 +33,7 @@ const originCheck = endpoint('GET /applications/:id/origin-check', {
       description: 'The value of the `Origin` header of a browser: `https://shop.example`, or `null`.',
     }),
   },
-  answers: { 200: jsonAnswer(OriginCheck, 'Whether the origin is allowed, and why.') },
+  responses: { 200: jsonResponse(OriginCheck, 'Whether the origin is allowed, and why.') },
   refuses: { invalid_query: 'origin is missing' },
   handle: ({ application, query: { origin } }) => ok({ origin, ...judgeOrigin(application.allowedOrigins, origin) }),
 });
@@ -47,9 +47,9 @@ export const applications: Group = {
       operationId: 'listApplications',
       summary: 'List the applications of your teams',
       query: paging,
-      answers: { 200: page(Application, 'The oldest application comes first.') },
+      responses: { 200: page(Application, 'The oldest application comes first.') },
       handle({ directory, caller, query }) {
-        return ok(pageOf(visibleTo(caller, directory), query, show));
+        return ok(createPage(visibleTo(caller, directory), query, show));
       },
     }),
     endpoint('POST /applications', {
@@ -57,16 +57,16 @@ export const applications: Group = {
       operationId: 'createApplication',
       summary: 'Create an application',
       body: NewApplication,
-      answers: { 201: made(Application, 'The application.') },
+      responses: { 201: made(Application, 'The application.') },
       refuses: {
         invalid_name: nameRule('an application'),
         not_found: missing('team'),
         not_in_team: notInTeam.team,
-        plan_limit: overPlan('free', 'applications'),
+        plan_limit: describeTierLimit('free', 'applications'),
       },
       async handle({ directory, caller, callerIn, body }) {
         const { teamId = caller.primaryTeam, ...wanted } = body;
-        const own = directory.under({ check: (draft) => checkManages('team', draft, teamId, callerIn(draft)) });
+        const own = directory.under({ check: (tx) => checkManages('team', tx, teamId, callerIn(tx)) });
         const application = await createApplication(own, { ...wanted, teamId });
         return created(['applications', application.id], show(application));
       },
@@ -75,7 +75,7 @@ export const applications: Group = {
       access: { within: 'application', least: 'Viewer', scope: 'ingest-adopt' },
       operationId: 'getApplication',
       summary: 'Read an application',
-      answers: { 200: oneTagged(Application, 'The application.') },
+      responses: { 200: oneTagged(Application, 'The application.') },
       handle: ({ application }) => tagged(show(application)),
     }),
     endpoint('PATCH /applications/:id', {
@@ -85,7 +85,7 @@ export const applications: Group = {
       description: 'The new settings apply to every packet that is sent after the answer.',
       body: ApplicationPatch,
       matches: true,
-      answers: { 200: oneTagged(Application, 'The application after the change.') },
+      responses: { 200: oneTagged(Application, 'The application after the change.') },
       refuses: { invalid_name: nameRule('an application'), plan_limit: tooMany('allowed origins', maxOrigins) },
       async handle({ directory, application: { id }, request, body }) {
         const matched = directory.under({
@@ -100,7 +100,7 @@ export const applications: Group = {
       summary: 'Delete an application and everything that belongs to it',
       description:
         'Its keys are refused from now on. Its data is removed from the disk in the background. The audit log has an entry (`application.erased`) when that is complete.',
-      answers: { 204: done('It is deleted.') },
+      responses: { 204: done('It is deleted.') },
       handle: ({ directory, application }) => deleteApplication(directory, application.id),
     }),
     originCheck,
@@ -108,9 +108,9 @@ export const applications: Group = {
 };
 
 /** Shown applications, cached by record: a record never changes. Formatting times would take longer than everything else here. */
-const shown = new WeakMap<StoredApplication, Shown<Application>>();
+const shown = new WeakMap<StoredApplication, DeepReadonly<Application>>();
 
-function show(application: StoredApplication): Shown<Application> {
+function show(application: StoredApplication): DeepReadonly<Application> {
   const known = shown.get(application);
   if (known !== undefined) return known;
   const made = makeShown(application);
@@ -118,7 +118,7 @@ function show(application: StoredApplication): Shown<Application> {
   return made;
 }
 
-function makeShown(application: StoredApplication): Shown<Application> {
+function makeShown(application: StoredApplication): DeepReadonly<Application> {
   const { id, teamId } = application;
   const { name, ...settings } = pick(application, plainApplicationSettings);
   // The order of the fields stays: the entity tag is a hash of this text.

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { applicationOf, auditEntries, showEntry } from '../accounts/audit-log.ts';
+import { auditEntries, findApplicationId, showEntry } from '../accounts/audit-log.ts';
 import { isInstallationAdmin } from '../accounts/teams.ts';
 import { AuditEntry } from '../contract/shapes/audit-entry.ts';
 import { type Page, text } from '../contract/shapes/fields.ts';
@@ -31,9 +31,9 @@ export const audit: Group = {
       description:
         'A page may be short or empty without being the last one. Failed sign-ins to accounts that do not exist, and changes of the installation, belong to no team. Only the Admins of the first team, who run the installation, see them.',
       query: { ...paging, ...range, ...filters },
-      answers: { 200: page(AuditEntry, 'The latest entry comes first.') },
+      responses: { 200: page(AuditEntry, 'The latest entry comes first.') },
       async handle({ directory, caller, query }, { accounts }) {
-        const isWanted = filterOf(query);
+        const isWanted = createFilter(query);
         const runsInstallation = isInstallationAdmin(directory, caller);
         const isShown = ({ teamId, actor }: StoredEntry) =>
           teamId === null ? runsInstallation || actor.type === 'system' : caller.roleIn(teamId) === 'Admin';
@@ -75,10 +75,10 @@ async function readPage(
   return upTo(last);
 }
 
-function filterOf({ to = Infinity, action, actor, application }: AuditQuery): (entry: StoredEntry) => boolean {
+function createFilter({ to = Infinity, action, actor, application }: AuditQuery): (entry: StoredEntry) => boolean {
   return (entry) =>
     entry.at < to &&
     (action === undefined || entry.action === action || entry.action.startsWith(`${action}.`)) &&
     (actor === undefined || entry.actor.id === actor) &&
-    (application === undefined || applicationOf(entry) === application);
+    (application === undefined || findApplicationId(entry) === application);
 }

@@ -1,19 +1,19 @@
 import Type from 'typebox';
 import type { Accounts } from '../accounts/accounts.ts';
-import { ownersOf, showOwned } from '../accounts/owners.ts';
+import { findOwners, showOwned } from '../accounts/owners.ts';
 import { codeSpan, replaceActive } from '../contract/escaping.ts';
 import { Cleanup, type CleanupItem, maxCleanup, type PullRequest } from '../contract/shapes/cleanup.ts';
-import { jsonAnswer } from '../http/endpoint.ts';
+import { jsonResponse } from '../http/endpoint.ts';
 import { type Columns, columnsIn } from '../reports/exports/row-writer.ts';
 import { tooManyReports } from '../reports/report-pool.ts';
-import type { CleanupFound, Removable } from '../reports/verdicts/cleanup-report.ts';
+import type { CleanupResult, Removable } from '../reports/verdicts/cleanup-report.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import type { Application } from '../storage/lmdb/records.ts';
 import { showCode } from './code-scans.ts';
 import { endpoint, type Group } from './endpoint.ts';
 import { anyEnvironment, findEnvironments } from './environments.ts';
-import { stalenessOf } from './features.ts';
-import { answerRows, format, orInRows } from './format.ts';
+import { getStaleness } from './features.ts';
+import { format, orInRows, respondWithRows } from './format.ts';
 
 const { nextText: _, pullRequest: __, ...plainColumns } = columnsIn(Cleanup, 'items');
 
@@ -47,17 +47,17 @@ export const cleanup: Group = {
         ),
         ...format,
       },
-      answers: { 200: orInRows(jsonAnswer(Cleanup, 'The features.'), columns) },
+      responses: { 200: orInRows(jsonResponse(Cleanup, 'The features.'), columns) },
       refuses: { ...anyEnvironment.refuses, backpressure: tooManyReports },
       async handle(call, services) {
         const { directory, application, query } = call;
-        const declared = [...directory.featuresOf(application.id).values()];
+        const declared = [...directory.getFeatures(application.id).values()];
         const environments = findEnvironments(application.environments, query.environment);
         const only = query.feature && { only: new Set(query.feature) };
-        const task = { environments, declared, ...only, ...stalenessOf(services) };
+        const task = { environments, declared, ...only, ...getStaleness(services) };
         const found = await services.reports.make(application.teamId, 'cleanup', task);
         const shown = showCleanup(directory, application, found, task.now);
-        return answerRows(call, shown, columns, ({ items }) => items.map(asRow));
+        return respondWithRows(call, shown, columns, ({ items }) => items.map(asRow));
       },
     }),
   ],
@@ -67,23 +67,23 @@ export const cleanup: Group = {
 function showCleanup(
   accounts: Accounts,
   application: Application,
-  { removable, total, kept, keptTotal }: CleanupFound,
+  { removable, total, kept, keptTotal }: CleanupResult,
   now: number,
 ): Cleanup {
-  const declared = accounts.featuresOf(application.id);
+  const declared = accounts.getFeatures(application.id);
   const items = removable.map((each) => showItem(accounts, application, each));
   return {
     at: timeText(now),
-    items: items.map((item) => ({ ...item, pullRequest: pullRequestOf(item) })),
+    items: items.map((item) => ({ ...item, pullRequest: createPullRequest(item) })),
     total,
     blocked: kept.map(({ feature, kind, why }) => ({
       feature,
       verdict: kind,
       why,
-      owners: [...ownersOf(accounts, application, feature, declared.get(feature)).owners],
+      owners: [...findOwners(accounts, application, feature, declared.get(feature)).owners],
     })),
     blockedTotal: keptTotal,
-    pullRequest: pullRequestOfAll(items),
+    pullRequest: createJointPullRequest(items),
   };
 }
 
@@ -92,7 +92,7 @@ function showItem(
   application: Application,
   { feature, kind, since, variant, environments, declared, reasons }: Removable,
 ): Omit<CleanupItem, 'pullRequest'> {
-  const declaration = accounts.featuresOf(application.id).get(feature);
+  const declaration = accounts.getFeatures(application.id).get(feature);
   const code = showCode(accounts, application, feature);
   const isFound = code.some(({ count }) => count > 0);
   // A feature that is still checked, and that no scan has ever found, is in code that is not scanned.
@@ -108,7 +108,7 @@ function showItem(
     nextText: nextTexts[next],
     environments: [...environments],
     declared,
-    ...showOwned(declaration, ownersOf(accounts, application, feature, declaration)),
+    ...showOwned(declaration, findOwners(accounts, application, feature, declaration)),
     reasons: [...reasons],
     code,
   };
@@ -132,29 +132,29 @@ function asRow({ owners, code, reasons, ...item }: CleanupItem): object {
  * senders of packets, so each is a code span: no mention, link or HTML has an effect in it.
  */
 
-type Described = Omit<CleanupItem, 'pullRequest'>;
+type ItemFacts = Omit<CleanupItem, 'pullRequest'>;
 
 const mostInTitle = 200;
 /** Maximum number of places named for a repository. */
 const mostPlaces = 10;
 
 /** The text for a flag. */
-export function pullRequestOf(item: Described): PullRequest {
+export function createPullRequest(item: ItemFacts): PullRequest {
   const title = plain(`Remove the flag ${item.feature}${item.variant === null ? '' : `, keep ${item.variant}`}`);
-  return { title, body: `${sectionOf(item).join('\n')}\n` };
+  return { title, body: `${formatSection(item).join('\n')}\n` };
 }
 
 /** One text for several flags. */
-export function pullRequestOfAll(items: readonly Described[]): PullRequest | null {
+export function createJointPullRequest(items: readonly ItemFacts[]): PullRequest | null {
   const [only, ...others] = items;
   if (only === undefined) return null;
-  if (others.length === 0) return pullRequestOf(only);
+  if (others.length === 0) return createPullRequest(only);
   const list = items.map((item) => `- [ ] ${codeSpan(clean(item.feature))}: ${item.nextText}`);
-  const sections = items.flatMap((item) => ['', `## ${codeSpan(clean(item.feature))}`, '', ...sectionOf(item)]);
+  const sections = items.flatMap((item) => ['', `## ${codeSpan(clean(item.feature))}`, '', ...formatSection(item)]);
   return { title: `Remove ${items.length} flags`, body: `${[...list, ...sections].join('\n')}\n` };
 }
 
-function sectionOf({ feature, variant, reasons, code, owners, nextText }: Described): readonly string[] {
+function formatSection({ feature, variant, reasons, code, owners, nextText }: ItemFacts): readonly string[] {
   const name = codeSpan(clean(feature));
   const keep =
     variant === null

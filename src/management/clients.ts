@@ -1,9 +1,9 @@
 import { ofTeam } from '../accounts/accounts.ts';
 import { createClient, deleteClient } from '../accounts/clients.ts';
-import { overPlan } from '../accounts/plans.ts';
+import { describeTierLimit } from '../accounts/plans.ts';
 import { readPublicKeys } from '../accounts/public-keys.ts';
 import { reservedName } from '../accounts/reserved-names.ts';
-import { pick, type Shown } from '../contract/shapes/fields.ts';
+import { type DeepReadonly, pick } from '../contract/shapes/fields.ts';
 import {
   NewSignInClient,
   plainClientSettings,
@@ -11,7 +11,7 @@ import {
   SignInClientShownOnce,
 } from '../contract/shapes/sign-in-client.ts';
 import { ok } from '../http/answer.ts';
-import { pageOf, paging } from '../http/lists.ts';
+import { createPage, paging } from '../http/lists.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import type { OAuthClient } from '../storage/lmdb/records.ts';
 import { created, done, made, page } from './answers.ts';
@@ -26,17 +26,17 @@ export const clients: Group = {
       operationId: 'listClients',
       summary: 'List the sign-in clients of a team',
       query: paging,
-      answers: { 200: page(SignInClient, 'The oldest client comes first.') },
+      responses: { 200: page(SignInClient, 'The oldest client comes first.') },
       handle: ({ directory, team: { id }, query }) =>
-        ok(pageOf(ofTeam(directory.clients, id), query, (client) => show(id, client))),
+        ok(createPage(ofTeam(directory.clients, id), query, (client) => show(id, client))),
     }),
     endpoint('POST /teams/:id/clients', {
       access: { within: 'team', least: 'Admin', recent: true },
       operationId: 'createClient',
       summary: 'Register a sign-in client',
       body: NewSignInClient,
-      answers: { 201: made(SignInClientShownOnce, 'The client, with its secret if it has one.') },
-      refuses: { invalid_name: reservedName, plan_limit: overPlan('free', 'clients') },
+      responses: { 201: made(SignInClientShownOnce, 'The client, with its secret if it has one.') },
+      refuses: { invalid_name: reservedName, plan_limit: describeTierLimit('free', 'clients') },
       async handle({ directory, team: { id: teamId }, body: { type, publicKeys: jwks, ...wanted } }) {
         const confidential = type === 'confidential';
         const publicKeys = jwks && (await readPublicKeys(jwks));
@@ -51,14 +51,14 @@ export const clients: Group = {
       operationId: 'deleteClient',
       summary: 'Delete a sign-in client',
       description: 'Users can no longer sign in to it, and the tokens issued to it are refused.',
-      answers: { 204: done('It is deleted.') },
+      responses: { 204: done('It is deleted.') },
       handle: ({ directory, team, params }) => deleteClient(directory, team.id, params.clientId),
     }),
   ],
 };
 
 /** A client of a team. The service does not know its secret. */
-function show(teamId: string, client: OAuthClient): Shown<SignInClient> {
+function show(teamId: string, client: OAuthClient): DeepReadonly<SignInClient> {
   const { clientId, secretHash, publicKeys = [], createdAt } = client;
   const type = secretHash === null ? 'public' : 'confidential';
   const keys = publicKeys.map(({ kid, alg }) => ({ kid, alg }));

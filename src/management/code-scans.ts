@@ -3,7 +3,7 @@ import { sentNameRule } from '../accounts/checks.ts';
 import { deleteScan, foundIn, linkTo, putScan, tooManyScans } from '../accounts/code-scans.ts';
 import { type FeatureCode, NewCodeScan, CodeScan as Shown } from '../contract/shapes/code-scan.ts';
 import { ok } from '../http/answer.ts';
-import { jsonAnswer } from '../http/endpoint.ts';
+import { jsonResponse } from '../http/endpoint.ts';
 import { cutPage, namePage, paging } from '../http/lists.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import type { Application, CodeScan } from '../storage/lmdb/records.ts';
@@ -24,9 +24,9 @@ export const codeScans: Group = {
       operationId: 'listCodeScans',
       summary: 'List the last code scan of each repository',
       query: paging,
-      answers: { 200: page(Shown, 'Scans are sorted by repository.') },
+      responses: { 200: page(Shown, 'Scans are sorted by repository.') },
       handle({ directory, application, query }) {
-        const scans = [...directory.scansOf(application.id).values()];
+        const scans = [...directory.getScans(application.id).values()];
         const { items, nextCursor } = cutPage(scans, namePage(query), ({ repository }) => repository);
         return ok({ items: items.map(show), nextCursor });
       },
@@ -39,7 +39,7 @@ export const codeScans: Group = {
         'The scan covers the whole repository: features that it does not name count as missing from its code.',
       body: NewCodeScan,
       maxBody,
-      answers: { 200: jsonAnswer(Shown, 'The scan.') },
+      responses: { 200: jsonResponse(Shown, 'The scan.') },
       refuses: { invalid_name: sentNameRule('a repository'), conflict: tooManyScans },
       handle: async ({ directory, application, params, body }) =>
         ok(show(await putScan(directory, application.id, params.repository, body))),
@@ -48,7 +48,7 @@ export const codeScans: Group = {
       access: { within: 'application', least: 'User' },
       operationId: 'deleteCodeScan',
       summary: 'Delete the code scan of a repository',
-      answers: { 204: done('It is deleted.') },
+      responses: { 204: done('It is deleted.') },
       handle: ({ directory, application, params }) => deleteScan(directory, application.id, params.repository),
     }),
   ],
@@ -59,8 +59,8 @@ function show({ repository, revision, at, files, features, by }: CodeScan): Show
 }
 
 /** The places of a feature in the code, by repository. */
-export function showCode({ scansOf }: Accounts, { id }: Application, feature: string): FeatureCode[] {
-  const scans = [...scansOf(id).values()].sort((one, other) => (one.repository < other.repository ? -1 : 1));
+export function showCode({ getScans }: Accounts, { id }: Application, feature: string): FeatureCode[] {
+  const scans = [...getScans(id).values()].sort((one, other) => (one.repository < other.repository ? -1 : 1));
   return scans.map((scan) => {
     const { repository, revision, link, at, missing } = scan;
     const { count = 0, places = [] } = foundIn(scan).get(feature) ?? {};

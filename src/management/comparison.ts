@@ -2,15 +2,15 @@ import Type from 'typebox';
 import { intendedThroughout } from '../accounts/feature-settings.ts';
 import { Comparison } from '../contract/shapes/comparison.ts';
 import { pick, text } from '../contract/shapes/fields.ts';
-import { jsonAnswer } from '../http/endpoint.ts';
-import { columnsIn, columnsOf } from '../reports/exports/row-writer.ts';
+import { jsonResponse } from '../http/endpoint.ts';
+import { columnsIn, listColumns } from '../reports/exports/row-writer.ts';
 import { tooManyReports } from '../reports/report-pool.ts';
 import { range, readReportRange } from '../reports/usage/report-range.ts';
 import { minutesPerDay } from '../storage/lmdb/blocks.ts';
 import { endpoint, type Group } from './endpoint.ts';
 import { findEnvironment, oneEnvironment } from './environments.ts';
 import { mustBeKnown, unknownFeature } from './features.ts';
-import { answerRows, format, orInRows } from './format.ts';
+import { format, orInRows, respondWithRows } from './format.ts';
 
 /** Default length of a comparison. */
 const usualDays = 28;
@@ -23,7 +23,7 @@ const event = Type.Union([Type.Literal('used'), Type.Literal('viewed')], {
 });
 
 const comparisonColumns = {
-  ...pick(columnsOf(Comparison), ['environment', 'feature', 'from', 'to', 'event', 'base']),
+  ...pick(listColumns(Comparison), ['environment', 'feature', 'from', 'to', 'event', 'base']),
   ...pick(columnsIn(Comparison, 'variants'), ['variant', 'users', 'checks', 'events', 'rate']),
   rateLow: { description: 'The lower end of its interval.', example: 0.231 },
   rateHigh: { description: 'The upper end of its interval.', example: 0.269 },
@@ -31,7 +31,7 @@ const comparisonColumns = {
   differenceLow: { description: 'The lower end of its interval.', example: 0.026 },
   differenceHigh: { description: 'The upper end of its interval.', example: 0.074 },
   pAdjusted: { description: 'The p-value of the difference, corrected for the number of variants.', example: 0.0006 },
-  ...pick(columnsOf(Comparison), ['outcome']),
+  ...pick(listColumns(Comparison), ['outcome']),
 };
 
 /** `/api/v2/applications/{id}/features/{feature}/comparison`. */
@@ -57,7 +57,7 @@ itself, and the checks of one person are not treated as independent. docs/semant
         ),
         ...format,
       },
-      answers: { 200: orInRows(jsonAnswer(Comparison, 'The comparison.'), comparisonColumns) },
+      responses: { 200: orInRows(jsonResponse(Comparison, 'The comparison.'), comparisonColumns) },
       refuses: { ...oneEnvironment.refuses, not_found: unknownFeature, backpressure: tooManyReports },
       async handle(call, services) {
         const { directory, application, query } = call;
@@ -69,14 +69,14 @@ itself, and the checks of one person are not treated as independent. docs/semant
         const today = Math.floor(now / dayMs);
         const to = Math.min(Math.ceil(last / minutesPerDay), today);
         const days = { from: Math.min(Math.floor(first / minutesPerDay), to), to };
-        const declaration = directory.featuresOf(application.id).get(feature);
+        const declaration = directory.getFeatures(application.id).get(feature);
         mustBeKnown(declaration, await services.sights.of(application, feature));
         const split = declaration ? intendedThroughout(declaration, days.from * dayMs, days.to * dayMs) : null;
         const latest = declaration?.experiments?.findLast((each) => each.environment === environment.number);
         const task = { environment, feature, days, split, planned: latest?.base };
         const { event, base } = query;
         const made = await services.reports.make(application.teamId, 'comparison', { ...task, event, base });
-        return answerRows(call, made, comparisonColumns, comparedIn);
+        return respondWithRows(call, made, comparisonColumns, comparedIn);
       },
     }),
   ],

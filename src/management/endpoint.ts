@@ -2,17 +2,17 @@ import type { Static, TProperties, TSchema } from 'typebox';
 import type { Accounts } from '../accounts/accounts.ts';
 import { missing } from '../accounts/checks.ts';
 import type { Directory } from '../accounts/directory.ts';
-import { Challenged, Unauthorized } from '../auth/oauth/validation.ts';
+import { ChallengeError, UnauthorizedError } from '../auth/oauth/validation.ts';
 import { postgresUnavailable, storeUnavailable } from '../contract/errors.ts';
-import { type Answer, noContent, problem, repliesWith } from '../http/answer.ts';
+import { createResponder, noContent, problem, type TypedResponse } from '../http/answer.ts';
 import { bodyRefusals } from '../http/body.ts';
 import {
-  type AnswerOf,
   Challenge,
   ContentEncoding,
-  type DeclaredAnswers,
+  type DeclaredResponses,
   type Endpoint,
   type Group as GroupOf,
+  type HandlerResponse,
   jsonContent,
   NotCached,
   type Operation,
@@ -25,7 +25,7 @@ import { jsonBody, maxJsonBody } from '../http/json-body.ts';
 import { maxLimit } from '../http/lists.ts';
 import { type QueryOf, queryParameters, queryReader } from '../http/query-reader.ts';
 import { pathNotUtf8 } from '../http/router.ts';
-import type { Handler, Params, Reply, Request, Route } from '../http/types.ts';
+import type { Handler, HttpResponse, Params, Request, Route } from '../http/types.ts';
 import type { Freshness, PeopleFreshness } from '../storage/commit/usage-store.ts';
 import {
   type Access,
@@ -51,19 +51,19 @@ interface Declaration<
   Kind extends keyof Within,
   Query extends TProperties,
   Body extends TSchema | undefined,
-  Answers extends DeclaredAnswers,
-> extends Described {
+  Answers extends DeclaredResponses,
+> extends EndpointDescription {
   readonly access: Access<Kind>;
   readonly query?: Query;
   readonly body?: Body;
-  readonly answers: Answers;
-  readonly handle: (call: Call<Path, Kind, Query, Body>, services: Services) => Given<Answers>;
+  readonly responses: Answers;
+  readonly handle: (call: Call<Path, Kind, Query, Body>, services: Services) => HandlerResult<Answers>;
 }
 
 /** The result of a handler. A handler that only answers 204 may return nothing. */
-type Given<Answers extends DeclaredAnswers> =
-  | AnswerOf<Answers>
-  | Promise<AnswerOf<Answers>>
+type HandlerResult<Answers extends DeclaredResponses> =
+  | HandlerResponse<Answers>
+  | Promise<HandlerResponse<Answers>>
   | (204 extends keyof Answers ? Promise<void> : never);
 
 /** One request of an admitted caller. */
@@ -88,7 +88,7 @@ export type Call<
   readonly fresh: Freshness | undefined;
 };
 
-const replyWith = repliesWith({ 'cache-control': 'no-store' });
+const respondWith = createResponder({ 'cache-control': 'no-store' });
 
 /**
  * Declares an endpoint. The order of the checks leaks nothing: 401 with a challenge, 429, 404 if the resource does not
@@ -98,7 +98,7 @@ const replyWith = repliesWith({ 'cache-control': 'no-store' });
 export function endpoint<
   const Name extends `${Route['method']} /${string}`,
   Kind extends keyof Within,
-  const Answers extends DeclaredAnswers,
+  const Answers extends DeclaredResponses,
   Query extends TProperties = Record<never, never>,
   Body extends TSchema | undefined = undefined,
 >(name: Name, declaration: Declaration<Name, Kind, Query, Body, Answers>): Endpoint<Services> {
@@ -116,47 +116,49 @@ export function endpoint<
       authenticated(services, (request, params, claims) => {
         const admitted = admit(services, declaration.access, claims, request, params);
         const query = readQuery?.(request.query);
-        const answerWith = (body: unknown, fresh?: Freshness) => {
+        const callHandler = (body: unknown, fresh?: Freshness) => {
           const call = { ...admitted, request, params, query, body, fresh };
-          return reply(handle(call as unknown as Parameters<typeof handle>[0], services));
+          return toResponse(handle(call as unknown as Parameters<typeof handle>[0], services));
         };
-        const answer = (body?: unknown) =>
-          counted ? freshly(services, counted, ({ fresh }) => answerWith(body, fresh)) : answerWith(body);
-        return readBody === undefined ? answer() : readBody(request).then(answer);
+        const respond = (body?: unknown) =>
+          counted ? freshly(services, counted, ({ fresh }) => callHandler(body, fresh)) : callHandler(body);
+        return readBody === undefined ? respond() : readBody(request).then(respond);
       }),
   };
 }
 
-function reply(answer: Answer | Promise<Answer> | Promise<void>): Reply | Promise<Reply> {
-  return answer instanceof Promise ? answer.then((late) => replyWith(late ?? noContent)) : replyWith(answer);
+function toResponse(
+  result: TypedResponse | Promise<TypedResponse> | Promise<void>,
+): HttpResponse | Promise<HttpResponse> {
+  return result instanceof Promise ? result.then((late) => respondWith(late ?? noContent)) : respondWith(result);
 }
 
 /** Synchronous for known tokens, which most are. */
 function authenticated(
   { authenticate }: Services,
-  handle: (request: Request, params: Params, claims: Claims) => Reply | Promise<Reply>,
+  handle: (request: Request, params: Params, claims: Claims) => HttpResponse | Promise<HttpResponse>,
 ): Handler {
   return (request, params) => {
     try {
       const claims = authenticate(request);
-      const reply =
+      const response =
         claims instanceof Promise
           ? claims.then((validated) => handle(request, params, validated))
           : handle(request, params, claims);
-      return reply instanceof Promise ? reply.catch(challenge) : reply;
+      return response instanceof Promise ? response.catch(challenge) : response;
     } catch (error) {
       return challenge(error);
     }
   };
 }
 
-function challenge(error: unknown): Reply {
-  if (error instanceof Challenged) return problem(error, { 'www-authenticate': error.challenge });
+function challenge(error: unknown): HttpResponse {
+  if (error instanceof ChallengeError) return problem(error, { 'www-authenticate': error.challenge });
   throw error;
 }
 
 /** The part of a declaration that is in the document. */
-interface Described {
+interface EndpointDescription {
   readonly access: Access;
   readonly operationId: string;
   readonly summary: string;
@@ -173,14 +175,14 @@ interface Described {
   readonly remembers?: true;
   /** Set if the answer has counts: how complete its users must be. See `freshly`. */
   readonly counted?: PeopleFreshness;
-  readonly answers: DeclaredAnswers;
+  readonly responses: DeclaredResponses;
   /** Further refusals, or other details for the implied ones, each with an example of the detail. */
   readonly refuses?: Refusals;
 }
 
 /** An endpoint in the OpenAPI document. Method, path and access imply the rest. */
-function describeEndpoint(method: string, path: string, declared: Described): Operation {
-  const { operationId, summary, description, query, body, matches, remembers, answers, refuses } = declared;
+function describeEndpoint(method: string, path: string, declared: EndpointDescription): Operation {
+  const { operationId, summary, description, query, body, matches, remembers, responses, refuses } = declared;
   return {
     operationId,
     summary,
@@ -194,8 +196,8 @@ function describeEndpoint(method: string, path: string, declared: Described): Op
     ],
     ...(body && { body: jsonContent(body) }),
     ...(declared.bodyOptional && { bodyOptional: true as const }),
-    answers: Object.fromEntries(
-      Object.entries(answers).map(([status, { headers, ...rest }]) => [
+    responses: Object.fromEntries(
+      Object.entries(responses).map(([status, { headers, ...rest }]) => [
         status,
         {
           ...rest,
@@ -273,7 +275,7 @@ const inPath: Readonly<Record<string, string>> = {
 };
 
 /** The refusals that method, path and access imply. */
-function usualRefusals(method: string, path: string, declared: Described): Refusals {
+function usualRefusals(method: string, path: string, declared: EndpointDescription): Refusals {
   const { access, query, body, maxBody = maxJsonBody, matches } = declared;
   const { within, least, recent } = access;
   return {
@@ -284,7 +286,7 @@ function usualRefusals(method: string, path: string, declared: Described): Refus
       invalid_body: 'Field colour is unknown',
       body_too_large: tooLarge(maxBody).message,
     }),
-    unauthorized: new Unauthorized(false).message,
+    unauthorized: new UnauthorizedError(false).message,
     ...(recent && { insufficient_user_authentication: new SignInTooOld().message }),
     ...(least !== 'Viewer' && { forbidden: within === 'installation' ? installationAdminsOnly : requires(least) }),
     ...(within !== 'service' &&

@@ -1,11 +1,11 @@
 import Type from 'typebox';
 import { createEnvironment, deleteEnvironment, environmentExists } from '../accounts/applications.ts';
 import { sentNameRule } from '../accounts/checks.ts';
-import { overPlan } from '../accounts/plans.ts';
-import { ApiError } from '../contract/errors.ts';
+import { describeTierLimit } from '../accounts/plans.ts';
+import { Refusal } from '../contract/errors.ts';
 import { Environment, NewEnvironment } from '../contract/shapes/application.ts';
 import { ok } from '../http/answer.ts';
-import { pageOf, paging } from '../http/lists.ts';
+import { createPage, paging } from '../http/lists.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import type { Environment as StoredEnvironment } from '../storage/lmdb/records.ts';
 import { created, done, made, page } from './answers.ts';
@@ -22,19 +22,19 @@ export const environments: Group = {
       operationId: 'listEnvironments',
       summary: 'List the environments of an application',
       query: paging,
-      answers: { 200: page(Environment, 'The oldest environment comes first.') },
-      handle: ({ application, query }) => ok(pageOf(application.environments, query, showEnvironment)),
+      responses: { 200: page(Environment, 'The oldest environment comes first.') },
+      handle: ({ application, query }) => ok(createPage(application.environments, query, showEnvironment)),
     }),
     endpoint('POST /applications/:id/environments', {
       access: { within: 'application', least: 'Admin' },
       operationId: 'createEnvironment',
       summary: 'Add an environment',
       body: NewEnvironment,
-      answers: { 201: made(Environment, 'The environment.') },
+      responses: { 201: made(Environment, 'The environment.') },
       refuses: {
         invalid_name: sentNameRule('an environment'),
         conflict: environmentExists,
-        plan_limit: overPlan('free', 'environments'),
+        plan_limit: describeTierLimit('free', 'environments'),
       },
       async handle({ directory, application: { id }, body: { name } }) {
         const environment = await createEnvironment(directory, id, name);
@@ -47,7 +47,7 @@ export const environments: Group = {
       summary: 'Delete an environment with its data',
       description:
         'Its data is removed from the disk in the background. A later environment of the same name starts empty.',
-      answers: { 204: done('It is deleted.') },
+      responses: { 204: done('It is deleted.') },
       handle: ({ directory, application, params }) => deleteEnvironment(directory, application.id, params.name),
     }),
   ],
@@ -69,16 +69,16 @@ export const anyEnvironment = {
   refuses: { invalid_query: 'environment must not be empty', unknown_environment: unknownEnvironment },
 };
 
-/** The environment of this name. @throws {ApiError} `unknown_environment` */
+/** The environment of this name. @throws {Refusal} `unknown_environment` */
 export function findEnvironment(environments: readonly StoredEnvironment[], name: string): StoredEnvironment {
   const environment = environments.find((each) => each.name === name);
   if (environment !== undefined) return environment;
   const meant = environments.find((each) => each.name.toLowerCase() === name.toLowerCase());
   const hint = meant === undefined ? '' : `; case matters, and there is ${meant.name}`;
-  throw new ApiError('unknown_environment', `${unknownEnvironment}${hint}`);
+  throw new Refusal('unknown_environment', `${unknownEnvironment}${hint}`);
 }
 
-/** The environment of this name; all without a name. @throws {ApiError} `unknown_environment` */
+/** The environment of this name; all without a name. @throws {Refusal} `unknown_environment` */
 export function findEnvironments(
   environments: readonly StoredEnvironment[],
   name: string | undefined,

@@ -6,17 +6,17 @@ import type { Application } from '../storage/lmdb/records.ts';
 import type { Services } from './services.ts';
 
 /** Computes the result of an experiment. An environment that was deleted has no counts. */
-export function reportOf(
+export function computeReport(
   { reports, directory }: Services,
   { teamId }: Application,
   found: FoundExperiment,
   more: Pick<ExperimentTask, 'ending'> = {},
 ): Promise<ExperimentReport> {
-  return reports.make(teamId, 'experiment', { ...taskOf(directory, found), ...more });
+  return reports.make(teamId, 'experiment', { ...createTask(directory, found), ...more });
 }
 
 /** The task uses the intended split of the experiment or, without one, the split of the feature at the end of the experiment. */
-export function taskOf(
+export function createTask(
   directory: Directory,
   { feature, experiment }: FoundExperiment,
   now = directory.clock.now(),
@@ -24,11 +24,11 @@ export function taskOf(
   const end = Math.min(now, experiment.stopped?.at ?? now, experiment.endAt ?? now);
   const split = experiment.split ?? intendedThroughout(feature, experiment.startAt, end);
   const environment = { number: experiment.environment };
-  const amounts = amountsOf(directory, feature.applicationId);
+  const amounts = listAmounts(directory, feature.applicationId);
   return { environment, feature: feature.name, experiment, split, amounts, now };
 }
 
 /** The metrics of an application that have a unit. */
-export function amountsOf(directory: Directory, applicationId: string): readonly string[] {
-  return [...directory.metricsOf(applicationId).values()].filter(({ unit }) => unit !== null).map(({ name }) => name);
+export function listAmounts(directory: Directory, applicationId: string): readonly string[] {
+  return [...directory.getMetrics(applicationId).values()].filter(({ unit }) => unit !== null).map(({ name }) => name);
 }

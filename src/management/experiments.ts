@@ -4,21 +4,21 @@ import { readTime, sentNameRule, timeRule } from '../accounts/checks.ts';
 import {
   cannotStop,
   changeExperiment,
+  computePhase,
   deleteExperiment,
-  experimentsOf,
   type FoundExperiment,
   findExperiment,
   hasStarted,
-  phaseOf,
+  listExperiments,
   planExperiment,
   plannedDays,
   stopExperiment,
   tooManyExperiments,
 } from '../accounts/experiments.ts';
 import { intendedAt } from '../accounts/feature-settings.ts';
-import { ownersOf } from '../accounts/owners.ts';
-import { overPlan } from '../accounts/plans.ts';
-import { ApiError } from '../contract/errors.ts';
+import { findOwners } from '../accounts/owners.ts';
+import { describeTierLimit } from '../accounts/plans.ts';
+import { Refusal } from '../contract/errors.ts';
 import {
   Experiment,
   ExperimentPatch,
@@ -29,10 +29,10 @@ import {
   plainPlanDefaults,
   plainPlanSettings,
 } from '../contract/shapes/experiment.ts';
-import { pick, type Shown, text } from '../contract/shapes/fields.ts';
+import { type DeepReadonly, pick, text } from '../contract/shapes/fields.ts';
 import { ok } from '../http/answer.ts';
-import { jsonAnswer } from '../http/endpoint.ts';
-import { pageOf, paging } from '../http/lists.ts';
+import { jsonResponse } from '../http/endpoint.ts';
+import { createPage, paging } from '../http/lists.ts';
 import { progressText } from '../reports/experiments/experiment-text.ts';
 import { tooManyReports } from '../reports/report-pool.ts';
 import { timeText } from '../runtime/rfc3339.ts';
@@ -40,7 +40,7 @@ import type { Application } from '../storage/lmdb/records.ts';
 import { created, done, made, page } from './answers.ts';
 import { endpoint, type Group } from './endpoint.ts';
 import { findEnvironment, oneEnvironment, unknownEnvironment } from './environments.ts';
-import { amountsOf, reportOf } from './experiment-task.ts';
+import { computeReport, listAmounts } from './experiment-task.ts';
 import type { Services } from './services.ts';
 
 const path = '/applications/:id/experiments/:experimentId';
@@ -72,22 +72,22 @@ export const experiments: Group = {
           ),
         ),
       },
-      answers: { 200: page(Experiment, 'The oldest experiment comes first.') },
+      responses: { 200: page(Experiment, 'The oldest experiment comes first.') },
       refuses: { unknown_environment: unknownEnvironment, backpressure: tooManyReports },
       async handle({ directory, application, query }, services) {
         const { feature, environment, state, ...paged } = query;
         const number =
           environment === undefined ? undefined : findEnvironment(application.environments, environment).number;
         const now = directory.clock.now();
-        const wanted = experimentsOf(directory, application.id).filter(
+        const wanted = listExperiments(directory, application.id).filter(
           (each) =>
             (feature === undefined || each.feature.name === feature) &&
             (number === undefined || each.experiment.environment === number) &&
-            (state === undefined || phaseOf(each.experiment, now) === state),
+            (state === undefined || computePhase(each.experiment, now) === state),
         );
         const items = wanted.map((each) => ({ ...each, number: each.experiment.number }));
-        const { items: found, nextCursor } = pageOf(items, paged, (each) => each);
-        const shown: Shown<Experiment>[] = [];
+        const { items: found, nextCursor } = createPage(items, paged, (each) => each);
+        const shown: DeepReadonly<Experiment>[] = [];
         // One at a time: the reports of a team take turns.
         for (const each of found) shown.push(await shownWithUsers(services, application, each, now));
         return ok({ items: shown, nextCursor });
@@ -100,8 +100,12 @@ export const experiments: Group = {
       description:
         'It starts at `startAt`, and its result is frozen when the plan is met. This also declares a feature that was only seen.',
       body: NewExperiment,
-      answers: { 201: made(Experiment, 'The experiment.') },
-      refuses: { ...planRefuses, plan_limit: overPlan('free', 'features'), conflict: tooManyExperiments.feature },
+      responses: { 201: made(Experiment, 'The experiment.') },
+      refuses: {
+        ...planRefuses,
+        plan_limit: describeTierLimit('free', 'features'),
+        conflict: tooManyExperiments.feature,
+      },
       async handle({ directory, application, body }) {
         const { feature, ...plan } = body;
         const now = directory.clock.now();
@@ -124,7 +128,7 @@ export const experiments: Group = {
       operationId: 'getExperiment',
       counted: 'any',
       summary: 'Read an experiment',
-      answers: { 200: jsonAnswer(Experiment, 'The experiment.') },
+      responses: { 200: jsonResponse(Experiment, 'The experiment.') },
       refuses: { backpressure: tooManyReports },
       async handle({ directory, application, params: { experimentId } }, services) {
         const found = findExperiment(directory, application.id, experimentId);
@@ -138,19 +142,19 @@ export const experiments: Group = {
       description:
         'Once it has started, only the name and the hypothesis can be changed. `stop` stops it with its result so far, which does not count as planned.',
       body: ExperimentPatch,
-      answers: { 200: jsonAnswer(Experiment, 'The experiment after the change.') },
+      responses: { 200: jsonResponse(Experiment, 'The experiment after the change.') },
       refuses: { ...planRefuses, conflict: hasStarted, backpressure: tooManyReports },
       async handle({ directory, application, params: { experimentId }, body }, services) {
         const { stop, ...patch } = body;
         let found = findExperiment(directory, application.id, experimentId);
-        const isRunning = phaseOf(found.experiment, directory.clock.now()) === 'running';
-        if (stop !== undefined && !isRunning) throw new ApiError('conflict', cannotStop);
+        const isRunning = computePhase(found.experiment, directory.clock.now()) === 'running';
+        if (stop !== undefined && !isRunning) throw new Refusal('conflict', cannotStop);
         if (Object.keys(patch).length > 0) {
           const changes = entered(application, patch);
           found = await changeExperiment(directory, application.id, experimentId, changes);
         }
         if (stop !== undefined) {
-          const { result } = await reportOf(services, application, found, { ending: 'stopped' });
+          const { result } = await computeReport(services, application, found, { ending: 'stopped' });
           const { state: _, frozen: __, daily: ___, ...figures } = result;
           found = await stopExperiment(directory, application.id, experimentId, stop, figures);
         }
@@ -161,7 +165,7 @@ export const experiments: Group = {
       access: { within: 'application', least: 'User' },
       operationId: 'deleteExperiment',
       summary: 'Delete an experiment and its result',
-      answers: { 204: done('It is deleted.') },
+      responses: { 204: done('It is deleted.') },
       handle: ({ directory, application, params }) => deleteExperiment(directory, application.id, params.experimentId),
     }),
     endpoint(`GET ${path}/result`, {
@@ -171,11 +175,11 @@ export const experiments: Group = {
       summary: 'Read the result of an experiment',
       description:
         'While it runs, the intervals hold on every day, and there is no outcome. docs/semantics.md describes the method.',
-      answers: { 200: jsonAnswer(ExperimentResult, 'The result.') },
+      responses: { 200: jsonResponse(ExperimentResult, 'The result.') },
       refuses: { backpressure: tooManyReports },
       async handle({ directory, application, params: { experimentId } }, services) {
         const found = findExperiment(directory, application.id, experimentId);
-        return ok((await reportOf(services, application, found)).result);
+        return ok((await computeReport(services, application, found)).result);
       },
     }),
     endpoint('GET /applications/:id/features/:feature/power', {
@@ -189,15 +193,15 @@ export const experiments: Group = {
         metric: Type.Optional(text('Primary metric; by default `used`.')),
         base: Type.Optional(text('Base variant.')),
       },
-      answers: { 200: jsonAnswer(Power, 'The estimate.') },
+      responses: { 200: jsonResponse(Power, 'The estimate.') },
       refuses: { ...oneEnvironment.refuses, backpressure: tooManyReports },
       async handle({ directory, application, query, params: { feature } }, { reports }) {
         const { number } = findEnvironment(application.environments, query.environment);
         const now = directory.clock.now();
-        const declaration = directory.featuresOf(application.id).get(feature);
+        const declaration = directory.getFeatures(application.id).get(feature);
         const split = (declaration && intendedAt(declaration, now)?.split) ?? null;
         const { metric = 'used', base } = query;
-        const amounts = amountsOf(directory, application.id);
+        const amounts = listAmounts(directory, application.id);
         const task = { environment: number, feature, metric, base, split, amounts, now };
         return ok(await reports.make(application.teamId, 'power', task));
       },
@@ -211,14 +215,14 @@ async function shownWithUsers(
   application: Application,
   found: FoundExperiment,
   now: number,
-): Promise<Shown<Experiment>> {
+): Promise<DeepReadonly<Experiment>> {
   const { experiment } = found;
-  const isCounted = experiment.users !== null && phaseOf(experiment, now) === 'running';
-  const users = isCounted ? (await reportOf(services, application, found)).users : undefined;
+  const isCounted = experiment.users !== null && computePhase(experiment, now) === 'running';
+  const users = isCounted ? (await computeReport(services, application, found)).users : undefined;
   return showExperiment(services.directory, application, found, now, users);
 }
 
-/** Converts a plan for the accounts. @throws {ApiError} `invalid_time`, `unknown_environment` */
+/** Converts a plan for the accounts. @throws {Refusal} `invalid_time`, `unknown_environment` */
 function entered<Plan extends Partial<Omit<NewExperiment, 'feature'>>>(application: Application, plan: Plan) {
   const { environment, split, startAt, endAt, ...rest } = plan;
   return {
@@ -242,7 +246,7 @@ export function showExperiment(
   { feature, experiment }: FoundExperiment,
   now: number,
   users?: number,
-): Shown<Experiment> {
+): DeepReadonly<Experiment> {
   const { id, split, by, stopped, result } = experiment;
   const { users: planned, guardrails, ...plan } = pick(experiment, plainPlanSettings);
   const { from, to } = plannedDays(experiment);
@@ -254,14 +258,14 @@ export function showExperiment(
     feature: feature.name,
     ...plan,
     by,
-    owners: ownersOf(accounts, application, feature.name, feature).owners,
+    owners: findOwners(accounts, application, feature.name, feature).owners,
     environment: application.environments.find(({ number }) => number === experiment.environment)?.name ?? null,
     split: split && Object.fromEntries(split),
     startAt: timeText(experiment.startAt),
     endAt: timeText(experiment.endAt),
     users: planned,
     guardrails,
-    state: phaseOf(experiment, now),
+    state: computePhase(experiment, now),
     progress: {
       day: days === null ? day : Math.min(day, days),
       days,

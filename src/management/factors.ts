@@ -1,11 +1,11 @@
 import { missing, nameRule } from '../accounts/checks.ts';
-import { passkeysOf, removePasskey, renamePasskey } from '../accounts/passkeys.ts';
+import { listPasskeys, removePasskey, renamePasskey } from '../accounts/passkeys.ts';
 import { removeTotp } from '../accounts/second-factors.ts';
 import { demandsSecondFactor } from '../accounts/sign-in-policy.ts';
 import { Passkey, PasskeyList, PasskeyPatch } from '../contract/shapes/passkey.ts';
 import { Totp } from '../contract/shapes/totp.ts';
 import { noContent, ok } from '../http/answer.ts';
-import { jsonAnswer } from '../http/endpoint.ts';
+import { jsonResponse } from '../http/endpoint.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import type { Passkey as StoredPasskey } from '../storage/lmdb/auth-records.ts';
 import { done } from './answers.ts';
@@ -20,9 +20,9 @@ export const passkeys: Group = {
       access: { within: 'user', least: 'Admin', orSelf: true },
       operationId: 'listPasskeys',
       summary: 'List the passkeys of a user',
-      answers: { 200: jsonAnswer(PasskeyList, 'The passkeys.') },
+      responses: { 200: jsonResponse(PasskeyList, 'The passkeys.') },
       handle: ({ user }, { accountStore }) =>
-        ok({ items: passkeysOf(accountStore, user.id).map(([id, passkey]) => show(id, passkey)) }),
+        ok({ items: listPasskeys(accountStore, user.id).map(([id, passkey]) => show(id, passkey)) }),
     }),
     endpoint('PATCH /users/:id/passkeys/:passkeyId', {
       access: { within: 'user', least: 'Admin', orSelf: true },
@@ -30,12 +30,12 @@ export const passkeys: Group = {
       summary: 'Rename a passkey',
       description: 'For another user, requires an Admin who is in all teams of the user.',
       body: PasskeyPatch,
-      answers: { 200: jsonAnswer(Passkey, 'The passkey after the change.') },
+      responses: { 200: jsonResponse(Passkey, 'The passkey after the change.') },
       refuses: { invalid_name: nameRule('a passkey'), not_found: missing('passkey') },
       async handle({ directory, callerIn, user, params: { passkeyId }, body: { name } }) {
-        const renamed = await directory.change((draft) => {
-          checkManagesSignIn(callerIn(draft), draft.users.get(user.id) ?? user);
-          return renamePasskey(draft, user, passkeyId, name);
+        const renamed = await directory.change((tx) => {
+          checkManagesSignIn(callerIn(tx), tx.users.get(user.id) ?? user);
+          return renamePasskey(tx, user, passkeyId, name);
         });
         return ok(show(passkeyId, renamed));
       },
@@ -46,12 +46,12 @@ export const passkeys: Group = {
       summary: 'Remove a passkey',
       description:
         'For another user, requires an Admin who is in all teams of the user. Sessions that began with it continue.',
-      answers: { 204: done('The passkey is removed. Signing in with it is refused.') },
+      responses: { 204: done('The passkey is removed. Signing in with it is refused.') },
       refuses: { not_found: missing('passkey') },
       async handle({ directory, callerIn, user, params: { passkeyId } }) {
-        await directory.change((draft) => {
-          checkManagesSignIn(callerIn(draft), draft.users.get(user.id) ?? user);
-          removePasskey(draft, user, passkeyId);
+        await directory.change((tx) => {
+          checkManagesSignIn(callerIn(tx), tx.users.get(user.id) ?? user);
+          removePasskey(tx, user, passkeyId);
         });
         return noContent;
       },
@@ -72,7 +72,7 @@ export const totp: Group = {
       access: { within: 'user', least: 'Admin', orSelf: true },
       operationId: 'getTotp',
       summary: 'Read whether a user has an authenticator app',
-      answers: { 200: jsonAnswer(Totp, 'The state of two-step verification.') },
+      responses: { 200: jsonResponse(Totp, 'The state of two-step verification.') },
       handle({ user }, { accountStore }) {
         const totp = accountStore.get('totp', user.id);
         return ok({
@@ -90,11 +90,11 @@ export const totp: Group = {
       summary: 'Remove the authenticator app of a user, with the recovery codes',
       description:
         'For example if it is lost. For another user, requires an Admin who is in all teams of the user. If a policy demands a second factor, the user sets up another one at the next sign-in.',
-      answers: { 204: done('It is removed. The user signs in without it.') },
+      responses: { 204: done('It is removed. The user signs in without it.') },
       async handle({ directory, callerIn, user }) {
-        await directory.change((draft) => {
-          checkManagesSignIn(callerIn(draft), draft.users.get(user.id) ?? user);
-          removeTotp(draft, user.id);
+        await directory.change((tx) => {
+          checkManagesSignIn(callerIn(tx), tx.users.get(user.id) ?? user);
+          removeTotp(tx, user.id);
         });
         return noContent;
       },

@@ -1,15 +1,15 @@
-import { ApiError } from '../contract/errors.ts';
+import { Refusal } from '../contract/errors.ts';
 import { FeatureSplit } from '../contract/shapes/split.ts';
 import { FeatureSenders, Verdict } from '../contract/shapes/verdict.ts';
 import { ok } from '../http/answer.ts';
-import { jsonAnswer } from '../http/endpoint.ts';
+import { jsonResponse } from '../http/endpoint.ts';
 import { columnsIn } from '../reports/exports/row-writer.ts';
 import { tooManyReports } from '../reports/report-pool.ts';
 import { undeclared } from '../reports/verdicts/verdict-reasons.ts';
 import { endpoint, type Group } from './endpoint.ts';
 import { anyEnvironment, findEnvironment, findEnvironments, oneEnvironment } from './environments.ts';
-import { mustBeKnown, nearestDeclared, stalenessOf, unknownFeature } from './features.ts';
-import { answerRows, format, orInRows } from './format.ts';
+import { getStaleness, mustBeKnown, nearestDeclared, unknownFeature } from './features.ts';
+import { format, orInRows, respondWithRows } from './format.ts';
 
 const senderColumns = columnsIn(FeatureSenders, 'items');
 
@@ -41,7 +41,7 @@ export const featureVerdict: Group = {
       description:
         'A sender is kept for 90 days after its last check of the feature in an environment. Browsers and apps are distinguished by family and major version, servers by their name and the `appVersion` of their reports.',
       query: { ...anyEnvironment.query, ...format },
-      answers: { 200: orInRows(jsonAnswer(FeatureSenders, 'The senders.'), senderColumns) },
+      responses: { 200: orInRows(jsonResponse(FeatureSenders, 'The senders.'), senderColumns) },
       refuses: { ...refuses, ...anyEnvironment.refuses },
       async handle(call, { reports }) {
         const { directory, application, query } = call;
@@ -50,9 +50,9 @@ export const featureVerdict: Group = {
         const environments = findEnvironments(application.environments, query.environment);
         const task = { environments, feature, now: directory.clock.now() };
         const senders = await reports.make(teamId, 'senders', task);
-        const isDeclared = directory.featuresOf(application.id).has(feature);
-        if (senders === undefined && !isDeclared) throw new ApiError('not_found', unknownFeature);
-        return answerRows(call, senders ?? none, senderColumns, ({ items }) => items);
+        const isDeclared = directory.getFeatures(application.id).has(feature);
+        if (senders === undefined && !isDeclared) throw new Refusal('not_found', unknownFeature);
+        return respondWithRows(call, senders ?? none, senderColumns, ({ items }) => items);
       },
     }),
     endpoint('GET /applications/:id/features/:feature/verdict', {
@@ -63,16 +63,16 @@ export const featureVerdict: Group = {
       description:
         'Whether it is still in use, with the reasons. If the senders no longer report, the verdict is `cannot_tell`: silence does not prove that a feature is unused. Without `environment`, it covers all environments.',
       query: anyEnvironment.query,
-      answers: { 200: jsonAnswer(Verdict, 'The verdict, with its reasons.') },
+      responses: { 200: jsonResponse(Verdict, 'The verdict, with its reasons.') },
       refuses: { ...refuses, ...anyEnvironment.refuses },
       async handle({ directory, application, query, params: { feature } }, services) {
-        const declaration = directory.featuresOf(application.id).get(feature);
+        const declaration = directory.getFeatures(application.id).get(feature);
         const declared = declaration === undefined ? [] : [declaration];
         const { teamId } = application;
         const environments = findEnvironments(application.environments, query.environment);
-        const task = { environments, declared, feature, ...stalenessOf(services) };
+        const task = { environments, declared, feature, ...getStaleness(services) };
         const said = await services.reports.make(teamId, 'verdict', task);
-        if (said === undefined) throw new ApiError('not_found', unknownFeature);
+        if (said === undefined) throw new Refusal('not_found', unknownFeature);
         if (said.declared) return ok({ ...said, nearest: null });
         const nearest = nearestDeclared(services, application, feature);
         return ok({ ...said, nearest, reasons: [...said.reasons, undeclared(nearest)] });
@@ -86,11 +86,11 @@ export const featureVerdict: Group = {
       description:
         'The intended split is that of the rollout plan at this time, else the declared one. At most 20 seconds old.',
       query: oneEnvironment.query,
-      answers: { 200: jsonAnswer(FeatureSplit, 'The split.') },
+      responses: { 200: jsonResponse(FeatureSplit, 'The split.') },
       refuses: { ...oneEnvironment.refuses, not_found: unknownFeature, backpressure: tooManyReports },
       async handle({ directory, application, query, params: { feature } }, services) {
         const { number } = findEnvironment(application.environments, query.environment);
-        const declaration = directory.featuresOf(application.id).get(feature);
+        const declaration = directory.getFeatures(application.id).get(feature);
         mustBeKnown(declaration, await services.sights.of(application, feature));
         const declared = declaration === undefined ? [] : [declaration];
         const task = { environment: number, declared, now: directory.clock.now() };

@@ -7,14 +7,14 @@ import {
   deleteFeature,
   deleteNote,
   featureExists,
-  notesOf,
   type FeaturePatch as Patch,
   patchFeature,
+  readNotes,
   tooManyNotes,
 } from '../accounts/features.ts';
-import { ownersOf } from '../accounts/owners.ts';
-import { overPlan } from '../accounts/plans.ts';
-import { ApiError } from '../contract/errors.ts';
+import { findOwners } from '../accounts/owners.ts';
+import { describeTierLimit } from '../accounts/plans.ts';
+import { Refusal } from '../contract/errors.ts';
 import { nearest } from '../contract/nearest.ts';
 import {
   Feature,
@@ -25,7 +25,7 @@ import {
   Note,
   type RolloutStep,
 } from '../contract/shapes/feature.ts';
-import { flag, pick, text } from '../contract/shapes/fields.ts';
+import { boolean, pick, text } from '../contract/shapes/fields.ts';
 import { verdictKinds } from '../contract/verdicts.ts';
 import { namePage, paging } from '../http/lists.ts';
 import { featureColumns } from '../reports/exports/make-export.ts';
@@ -44,7 +44,7 @@ import { checkMatch, created, done, made, madeTagged, oneTagged, page, tagged, w
 import { showCode } from './code-scans.ts';
 import { endpoint, type Group } from './endpoint.ts';
 import { anyEnvironment, findEnvironment, findEnvironments, unknownEnvironment } from './environments.ts';
-import { answerReport, format, orInRows } from './format.ts';
+import { format, orInRows, respondWithReport } from './format.ts';
 import { allOwners, namesOwned } from './owned.ts';
 import type { Services } from './services.ts';
 
@@ -58,16 +58,16 @@ const ownedFilters = {
   ),
   tag: Type.Optional(text('Only features with this tag.')),
   mine: Type.Optional(
-    flag(
+    boolean(
       'Only features of which an owner is the caller or one of their teams, or only the others. `@ada` of CODEOWNERS also stands for ada@shop.example, and `@shop/checkout` for a team named Checkout.',
     ),
   ),
 };
 
 const filters = {
-  archived: Type.Optional(flag('Only archived features, or only the others.')),
-  declared: Type.Optional(flag('Only declared features, or only those that were just seen.')),
-  stale: Type.Optional(flag('Only stale features, or only the others. Silence is the only basis.')),
+  archived: Type.Optional(boolean('Only archived features, or only the others.')),
+  declared: Type.Optional(boolean('Only declared features, or only those that were just seen.')),
+  stale: Type.Optional(boolean('Only stale features, or only the others. Silence is the only basis.')),
   verdict: Type.Optional(
     Type.Union(
       verdictKinds.map((kind) => Type.Literal(kind)),
@@ -89,7 +89,7 @@ export const features: Group = {
       description:
         'With `environment`, the times and verdicts are those of one environment. Declared features are always listed. CSV and NDJSON are not paged.',
       query: { ...paging, ...filters, ...ownedFilters, ...anyEnvironment.query, ...format },
-      answers: { 200: orInRows(page(Feature, 'Features are sorted by name.'), featureColumns) },
+      responses: { 200: orInRows(page(Feature, 'Features are sorted by name.'), featureColumns) },
       refuses: { ...anyEnvironment.refuses, backpressure: tooManyReports },
       handle(call, services) {
         const { directory, application, caller, query } = call;
@@ -97,11 +97,11 @@ export const features: Group = {
         const owned = allOwners(directory, application);
         const passing = namesOwned(directory, application, owned, caller, { owner, tag, mine });
         const only = { archived, declared: isDeclared, stale, verdict, owned: passing };
-        const declared = [...directory.featuresOf(application.id).values()];
+        const declared = [...directory.getFeatures(application.id).values()];
         const environments = findEnvironments(application.environments, environment);
         const listed = { environments, declared, owned, page: namePage(wanted) };
-        const task = { ...listed, only, ...stalenessOf(services) };
-        return answerReport(call, services.reports, 'features', task);
+        const task = { ...listed, only, ...getStaleness(services) };
+        return respondWithReport(call, services.reports, 'features', task);
       },
     }),
     endpoint('POST /applications/:id/features', {
@@ -109,11 +109,11 @@ export const features: Group = {
       operationId: 'declareFeature',
       summary: 'Declare a feature',
       body: NewFeature,
-      answers: { 201: madeTagged(FeatureDetail, 'The feature.') },
+      responses: { 201: madeTagged(FeatureDetail, 'The feature.') },
       refuses: {
         invalid_name: reservedName('a feature'),
         conflict: featureExists,
-        plan_limit: overPlan('free', 'features'),
+        plan_limit: describeTierLimit('free', 'features'),
         backpressure: tooManyReports,
       },
       async handle({ directory, application, body }, services) {
@@ -121,7 +121,7 @@ export const features: Group = {
         const feature = await declareFeature(directory, application.id, body);
         const shown = showDetail(services, application, feature.name, feature, sights);
         const path = ['applications', application.id, 'features', feature.name];
-        return withTag(created(path, shown), versionOf(shown));
+        return withTag(created(path, shown), pickVersion(shown));
       },
     }),
     endpoint('GET /applications/:id/features/:feature', {
@@ -129,14 +129,14 @@ export const features: Group = {
       operationId: 'getFeature',
       counted: 'any',
       summary: 'Read a feature',
-      answers: { 200: oneTagged(FeatureDetail, 'The feature. Packets and notes do not change its `ETag`.') },
+      responses: { 200: oneTagged(FeatureDetail, 'The feature. Packets and notes do not change its `ETag`.') },
       refuses: { not_found: unknownFeature, backpressure: tooManyReports },
       async handle({ directory, application, params: { feature: name } }, services) {
         const sights = await services.sights.of(application, name);
-        const declaration = directory.featuresOf(application.id).get(name);
+        const declaration = directory.getFeatures(application.id).get(name);
         mustBeKnown(declaration, sights);
         const shown = showDetail(services, application, name, declaration, sights);
-        return tagged(shown, versionOf(shown));
+        return tagged(shown, pickVersion(shown));
       },
     }),
     endpoint('PATCH /applications/:id/features/:feature', {
@@ -146,27 +146,27 @@ export const features: Group = {
       description: 'This also declares a feature that was only seen.',
       body: FeaturePatch,
       matches: true,
-      answers: { 200: oneTagged(FeatureDetail, 'The feature after the change.') },
+      responses: { 200: oneTagged(FeatureDetail, 'The feature after the change.') },
       refuses: {
         invalid_name: sentNameRule('a variant'),
         invalid_time: timeRule('snoozedUntil'),
         not_found: unknownFeature,
-        plan_limit: overPlan('free', 'features'),
+        plan_limit: describeTierLimit('free', 'features'),
         backpressure: tooManyReports,
       },
       async handle({ directory, application, request, body, params }, services) {
         const { feature: name } = params;
         const sights = await services.sights.of(application, name);
         const matched = directory.under({
-          check(draft) {
-            const before = draft.featuresOf(application.id).get(name);
+          check(tx) {
+            const before = tx.getFeatures(application.id).get(name);
             mustBeKnown(before, sights);
-            checkMatch(request, versionOf(showDetail(services, application, name, before, sights)));
+            checkMatch(request, pickVersion(showDetail(services, application, name, before, sights)));
           },
         });
         const feature = await patchFeature(matched, application.id, name, entered(body));
         const shown = showDetail(services, application, name, feature, sights);
-        return tagged(shown, versionOf(shown));
+        return tagged(shown, pickVersion(shown));
       },
     }),
     endpoint('DELETE /applications/:id/features/:feature', {
@@ -175,14 +175,14 @@ export const features: Group = {
       summary: 'Delete the declaration of a feature',
       description:
         'Its notes and experiments are deleted. Its counts remain, and so does the feature if it was ever seen.',
-      answers: { 204: done('It is no longer declared.') },
+      responses: { 204: done('It is no longer declared.') },
       handle: ({ directory, application, params }) => deleteFeature(directory, application.id, params.feature),
     }),
   ],
 };
 
 /** The part of a feature that its entity tag identifies. The rest changes with packets and notes. */
-function versionOf(feature: FeatureDetail): object {
+function pickVersion(feature: FeatureDetail): object {
   const { name, declared, createdAt, updatedAt, ownersFrom } = feature;
   const settings = pick(feature, settable);
   if (ownersFrom !== 'declaration') settings.owners = [];
@@ -191,7 +191,7 @@ function versionOf(feature: FeatureDetail): object {
 
 const settable = Object.keys(FeaturePatch.properties) as readonly (keyof FeaturePatch)[];
 
-/** Converts a patch for the accounts. @throws {ApiError} `invalid_time` */
+/** Converts a patch for the accounts. @throws {Refusal} `invalid_time` */
 function entered({ snoozedUntil, split, rollout, ...rest }: FeaturePatch): Patch {
   return {
     ...rest,
@@ -216,7 +216,7 @@ export const featureNotes: Group = {
       summary: 'Add a note to a feature',
       description: 'The feature may be undeclared, and stays so.',
       body: NewNote,
-      answers: { 201: made(Note, 'The note.') },
+      responses: { 201: made(Note, 'The note.') },
       refuses: {
         invalid_time: timeRule('at'),
         unknown_environment: unknownEnvironment,
@@ -228,7 +228,7 @@ export const featureNotes: Group = {
         const { text, at, environment = null } = body;
         if (environment !== null) findEnvironment(application.environments, environment);
         const time = at === undefined ? directory.clock.now() : readTime('at', at);
-        mustBeKnown(directory.featuresOf(application.id).get(feature), await services.sights.of(application, feature));
+        mustBeKnown(directory.getFeatures(application.id).get(feature), await services.sights.of(application, feature));
         const note = await addNote(directory, application.id, feature, { at: time, environment, text });
         return created(['applications', application.id, 'features', feature, 'notes', note.id], showNote(note));
       },
@@ -237,16 +237,16 @@ export const featureNotes: Group = {
       access: { within: 'application', least: 'User' },
       operationId: 'deleteNote',
       summary: 'Delete a note of a feature',
-      answers: { 204: done('The note is deleted.') },
+      responses: { 204: done('The note is deleted.') },
       handle: ({ directory, application, params: { feature, noteId } }) =>
         deleteNote(directory, application.id, feature, noteId),
     }),
   ],
 };
 
-/** @throws {ApiError} `not_found` unless it is declared or was seen */
+/** @throws {Refusal} `not_found` unless it is declared or was seen */
 export function mustBeKnown(declaration: FeatureDeclaration | undefined, sights: Sights): void {
-  if (declaration === undefined && sights.size === 0) throw new ApiError('not_found', unknownFeature);
+  if (declaration === undefined && sights.size === 0) throw new Refusal('not_found', unknownFeature);
 }
 
 function showDetail(
@@ -261,11 +261,11 @@ function showDetail(
   return {
     ...showFeature(
       { name, declaration, sight },
-      ownersOf(directory, application, name, declaration),
-      stalenessOf(services),
+      findOwners(directory, application, name, declaration),
+      getStaleness(services),
     ),
     code: showCode(directory, application, name),
-    notes: notesOf(services.accounts, application.id, name).map(showNote),
+    notes: readNotes(services.accounts, application.id, name).map(showNote),
     environments: application.environments.flatMap(({ name: environment, number }) => {
       const seen = sights.get(number);
       return seen === undefined ? [] : [{ environment, ...showSight(seen), variants: showVariants(seen) }];
@@ -276,7 +276,7 @@ function showDetail(
 
 /** The declared feature with the most similar name. */
 export function nearestDeclared({ directory }: Services, { id }: Application, name: string): string | null {
-  return nearest(name, [...directory.featuresOf(id).keys()]) ?? null;
+  return nearest(name, [...directory.getFeatures(id).keys()]) ?? null;
 }
 
 function showNote({ id, at, environment, text, by }: FeatureNote): Note {
@@ -292,6 +292,6 @@ function showSight({ firstSeenAt, lastSeenAt }: Sight) {
 }
 
 /** The current threshold for stale features. */
-export function stalenessOf({ directory, staleAfterMs }: Services): Staleness {
+export function getStaleness({ directory, staleAfterMs }: Services): Staleness {
   return { now: directory.clock.now(), staleAfterMs };
 }

@@ -1,8 +1,8 @@
 import type { Directory } from '../accounts/directory.ts';
-import { experimentsOf, finishExperiment, mayBeMet, phaseOf } from '../accounts/experiments.ts';
+import { computePhase, finishExperiment, listExperiments, mayBeMet } from '../accounts/experiments.ts';
 import type { ReportPool } from '../reports/report-pool.ts';
 import type { Log } from '../runtime/log.ts';
-import { taskOf } from './experiment-task.ts';
+import { createTask } from './experiment-task.ts';
 
 interface FinishDeps {
   /** The directory, with the service as actor. */
@@ -18,7 +18,7 @@ interface FinishDeps {
 const betweenRoundsMs = 60_000;
 
 /** Makes the report thread serve experiments in turn with the teams. */
-const turnOfExperiments = 'experiments';
+const experimentsSlot = 'experiments';
 
 /** Freezes the results of experiments whose plan is met. Resolves when the service is stopping. */
 export async function finishExperiments(deps: FinishDeps): Promise<void> {
@@ -39,8 +39,8 @@ export async function finishDue({
 }: Omit<FinishDeps, 'log' | 'pause'>): Promise<number> {
   const at = directory.clock.now();
   const running = [...directory.applications.keys()].flatMap((id) =>
-    experimentsOf(directory, id)
-      .filter(({ experiment }) => phaseOf(experiment, at) === 'running' && mayBeMet(experiment, at))
+    listExperiments(directory, id)
+      .filter(({ experiment }) => computePhase(experiment, at) === 'running' && mayBeMet(experiment, at))
       .map((found) => ({ id, found })),
   );
   if (running.length === 0) return 0;
@@ -48,9 +48,9 @@ export async function finishDue({
   let finished = 0;
   const failures: unknown[] = [];
   for (const { id, found } of running) {
-    const task = { ...taskOf(directory, found, now), ending: 'met' } as const;
+    const task = { ...createTask(directory, found, now), ending: 'met' } as const;
     try {
-      const { isMet, result } = await reports.make(turnOfExperiments, 'experiment', task);
+      const { isMet, result } = await reports.make(experimentsSlot, 'experiment', task);
       if (!isMet) continue;
       const { state: _, frozen: __, daily: ___, ...figures } = result;
       if (await finishExperiment(directory, id, found, figures)) finished += 1;

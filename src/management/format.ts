@@ -2,13 +2,13 @@
  * Reports as files: rows in CSV or NDJSON, sent while they are read, so that memory use does not depend on their number.
  */
 import Type from 'typebox';
-import { type Answer, type JsonBytes, ok, Written } from '../http/answer.ts';
-import type { DeclaredAnswer, Headers } from '../http/endpoint.ts';
+import { type JsonBytes, ok, RawBody, type TypedResponse } from '../http/answer.ts';
+import type { DeclaredResponse, Headers } from '../http/endpoint.ts';
 import { typeFor } from '../http/negotiation.ts';
 import type { Request } from '../http/types.ts';
 import type { ExportName, ExportTask } from '../reports/exports/make-export.ts';
 import { type Cell, type Columns, cellsIn, type RowFormat, RowWriter } from '../reports/exports/row-writer.ts';
-import type { Made, Reports } from '../reports/make-report.ts';
+import type { ReportResult, Reports } from '../reports/make-report.ts';
 import type { ReportPool } from '../reports/report-pool.ts';
 import type { Application } from '../storage/lmdb/records.ts';
 
@@ -30,32 +30,32 @@ export const format = {
 
 /** Declares that an answer is also available in rows. */
 export function orInRows<Body, Required extends Headers>(
-  answer: DeclaredAnswer<Body, Required>,
+  response: DeclaredResponse<Body, Required>,
   columns: Columns,
-): DeclaredAnswer<Body, Required> {
+): DeclaredResponse<Body, Required> {
   const rows = Object.entries(columns).map(([name, { description }]) => `\`${name}\`: ${description}`);
   const cells = Object.values(columns).map((column) => column.example);
   const media = (each: RowFormat, what: string) => ({
     schema: { type: 'string', description: `${what}\n\n${rows.join('\n')}` },
-    example: new TextDecoder().decode(rowsOf(each, columns, [cells])),
+    example: new TextDecoder().decode(encodeRows(each, columns, [cells])),
   });
   return {
-    ...answer,
+    ...response,
     content: {
-      ...answer.content,
+      ...response.content,
       [types.csv]: media('csv', 'A header row, then a row for each item (RFC 4180).'),
       [types.ndjson]: media('ndjson', 'A JSON object per line.'),
     },
   };
 }
 
-interface Asked {
+interface FormatRequest {
   readonly query: { readonly format?: Format };
   readonly request: Request;
 }
 
 /** The format of the rows that a caller asks for; `undefined` for JSON. */
-export function rowsWanted({ query, request }: Asked): RowFormat | undefined {
+export function rowsWanted({ query, request }: FormatRequest): RowFormat | undefined {
   const wanted = query.format ?? acceptedBy(request);
   return wanted === 'json' ? undefined : wanted;
 }
@@ -66,47 +66,47 @@ function acceptedBy(request: Request): Format {
 }
 
 /** 200 with a report, as JSON or in rows that are sent while they are read. */
-export async function answerReport<Name extends ExportName>(
-  call: Asked & { readonly application: Pick<Application, 'teamId'> },
+export async function respondWithReport<Name extends ExportName>(
+  call: FormatRequest & { readonly application: Pick<Application, 'teamId'> },
   reports: ReportPool,
   name: Name,
   task: ExportTask<Name> & Parameters<Reports[Name]>[0],
-): Promise<Answer<200, ReportOf<Name>>> {
+): Promise<TypedResponse<200, ReportOf<Name>>> {
   const { teamId } = call.application;
   const rows = rowsWanted(call);
   if (rows === undefined) return ok((await reports.make(teamId, name, task)) as JsonBytes<ReportOf<Name>>);
   return written(types[rows], await reports.export(teamId, name, task, rows));
 }
 
-type ReportOf<Name extends ExportName> = Made<Name> extends JsonBytes<infer Report> ? Report : never;
+type ReportOf<Name extends ExportName> = ReportResult<Name> extends JsonBytes<infer Report> ? Report : never;
 
 /**
  * 200 with a report that is small enough to be written at once.
- * @param itemsOf the rows, with a field for each column
+ * @param listItems the rows, with a field for each column
  */
-export function answerRows<Report>(
-  call: Asked,
+export function respondWithRows<Report>(
+  call: FormatRequest,
   report: Report | JsonBytes<Report>,
   columns: Columns,
-  itemsOf: (report: Report) => readonly object[],
-): Answer<200, Report> {
+  listItems: (report: Report) => readonly object[],
+): TypedResponse<200, Report> {
   const format = rowsWanted(call);
   if (format === undefined) return ok(report);
   const read = report instanceof Uint8Array ? JSON.parse(new TextDecoder().decode(report)) : report;
-  const rows = itemsOf(read).map((item) => cellsIn(item, columns));
-  return written(types[format], rowsOf(format, columns, rows));
+  const rows = listItems(read).map((item) => cellsIn(item, columns));
+  return written(types[format], encodeRows(format, columns, rows));
 }
 
-function rowsOf(format: RowFormat, columns: Columns, rows: readonly (readonly Cell[])[]): Uint8Array {
+function encodeRows(format: RowFormat, columns: Columns, rows: readonly (readonly Cell[])[]): Uint8Array {
   const writer = new RowWriter(format, columns);
   for (const cells of rows) {
-    writer.add(writer.part(0, cells));
+    writer.add(writer.encode(0, cells));
     writer.end();
   }
   return writer.rest();
 }
 
 /** 200 with a body in a format other than JSON. */
-export function written(...[type, content]: ConstructorParameters<typeof Written>): Answer<200, never> {
-  return { status: 200, body: new Written(type, content), headers: {} };
+export function written(...[type, content]: ConstructorParameters<typeof RawBody>): TypedResponse<200, never> {
+  return { status: 200, body: new RawBody(type, content), headers: {} };
 }

@@ -1,7 +1,7 @@
 import { expiringKeys } from '../accounts/api-keys.ts';
-import { leakedKeysOf } from '../accounts/application-keys.ts';
+import { listLeakedKeys } from '../accounts/application-keys.ts';
 import type { Directory } from '../accounts/directory.ts';
-import { experimentsOf } from '../accounts/experiments.ts';
+import { listExperiments } from '../accounts/experiments.ts';
 import {
   behindMs,
   doneMs,
@@ -14,26 +14,26 @@ import {
 import { Health, type HealthItem, type HealthSubject, maxSubjects } from '../contract/shapes/health.ts';
 import type { ConsolePage } from '../contract/webhook-events.ts';
 import { ok } from '../http/answer.ts';
-import { jsonAnswer } from '../http/endpoint.ts';
+import { jsonResponse } from '../http/endpoint.ts';
 import { tooManyReports } from '../reports/report-pool.ts';
-import type { DataFindings, FlagKind, FoundFlags } from '../reports/verdicts/findings.ts';
+import type { DataFindings, FeatureFindingKind, FeatureFindings } from '../reports/verdicts/findings.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import type { ApiKey, Application, ApplicationKey } from '../storage/lmdb/records.ts';
 import type { Caller } from './access.ts';
 import { consolePath } from './answers.ts';
 import { endpoint, type Group } from './endpoint.ts';
 import { anyEnvironment, findEnvironment } from './environments.ts';
-import type { Computed } from './shared-findings.ts';
+import type { ComputedFindings } from './shared-findings.ts';
 
 const nothing = { count: 0, names: [] };
-export const noFlags: FoundFlags = {
+export const noFeatures: FeatureFindings = {
   flags: 0,
   found: { archived_but_asked: nothing, flags_can_go: nothing, split_mismatch: nothing, undeclared: nothing },
 };
 
 /** The findings of an application whose data was not examined yet. */
-export const incomplete: Computed = {
-  data: { environments: [], all: noFlags, refused: [] },
+export const incomplete: ComputedFindings = {
+  data: { environments: [], all: noFeatures, refused: [] },
   completeThrough: undefined,
 };
 
@@ -49,13 +49,13 @@ export const health: Group = {
       description:
         'The rules are those of the alerts and webhook events for the same facts: see `docs/alerts.md`. It is computed at most every ten seconds for all callers.',
       query: anyEnvironment.query,
-      answers: { 200: jsonAnswer(Health, 'The findings, the most urgent first.') },
+      responses: { 200: jsonResponse(Health, 'The findings, the most urgent first.') },
       refuses: { ...anyEnvironment.refuses, backpressure: tooManyReports },
       async handle({ directory, application, caller, query: { environment: only } }, { findings }) {
         if (only !== undefined) findEnvironment(application.environments, only);
         const accounts = accountFindings(directory, application, caller);
         const computed = await findings.of(application);
-        return ok(healthOf({ application, only, now: directory.clock.now(), ...accounts, ...computed }));
+        return ok(computeHealth({ application, only, now: directory.clock.now(), ...accounts, ...computed }));
       },
     }),
   ],
@@ -86,7 +86,7 @@ export function accountFindings(directory: Directory, application: Application, 
   const { id, teamId } = application;
   const isTheirs = caller.roleIn(teamId) === 'Admin' && caller.apiKey?.applications === undefined;
   return {
-    leaked: leakedKeysOf(directory, id),
+    leaked: listLeakedKeys(directory, id),
     done: recentlyDone(directory, application),
     expiring: isTheirs ? expiringKeys(directory).filter((apiKey) => apiKey.teamId === teamId) : [],
   };
@@ -94,7 +94,7 @@ export function accountFindings(directory: Directory, application: Application, 
 
 function recentlyDone(directory: Directory, { id, environments }: Application): AccountFindings['done'] {
   const now = directory.clock.now();
-  return experimentsOf(directory, id)
+  return listExperiments(directory, id)
     .map(({ experiment }) => experiment)
     .filter(({ stopped, result }) => !stopped && result !== undefined && now - result.at < doneMs)
     .map(({ id, name, environment }) => ({
@@ -105,30 +105,30 @@ function recentlyDone(directory: Directory, { id, environments }: Application): 
 }
 
 /** Health of an application or environment. */
-export function healthOf(facts: Facts): Health {
+export function computeHealth(facts: Facts): Health {
   const { only, now } = facts;
-  const items = healthKinds.flatMap((kind) => itemsOf[kind](facts).map((found) => itemOf(kind, facts, found)));
+  const items = healthKinds.flatMap((kind) => finderByKind[kind](facts).map((found) => createItem(kind, facts, found)));
   const times = placesIn(facts).flatMap(({ lastReceivedAt }) => lastReceivedAt ?? []);
   return {
     environment: only ?? null,
     status: items[0]?.severity ?? 'ok',
     at: timeText(now),
     lastReceivedAt: timeText(times.length === 0 ? null : Math.max(...times)),
-    flags: flagsIn(facts).flags,
+    flags: selectFeatures(facts).flags,
     items,
   };
 }
 
-interface FoundSubjects {
+interface HealthFinding {
   readonly count: number;
   readonly subjects: readonly HealthSubject[];
   /** The environment that the link leads to. */
   readonly environment: string | null;
 }
 
-type Finder = (facts: Facts) => FoundSubjects[];
+type Finder = (facts: Facts) => HealthFinding[];
 
-const itemsOf: Readonly<Record<HealthKind, Finder>> = {
+const finderByKind: Readonly<Record<HealthKind, Finder>> = {
   key_leaked: ({ leaked }) => listed(leaked, ({ id, name, prefix }) => ({ type: 'key', id, name: name || prefix })),
   senders_refused(facts) {
     const refused = facts.data.refused.filter(({ environment }) => isIn(facts, environment));
@@ -150,8 +150,8 @@ const itemsOf: Readonly<Record<HealthKind, Finder>> = {
     completeThrough !== undefined && now - completeThrough > behindMs
       ? [{ count: 1, subjects: [], environment: null }]
       : [],
-  split_mismatch: flagsOf('split_mismatch'),
-  archived_but_asked: flagsOf('archived_but_asked'),
+  split_mismatch: createFeatureFinder('split_mismatch'),
+  archived_but_asked: createFeatureFinder('archived_but_asked'),
   api_key_expiring: ({ expiring }) =>
     listed(expiring, ({ clientId, name }) => ({ type: 'apiKey', id: clientId, name })),
   experiment_done(facts) {
@@ -159,20 +159,20 @@ const itemsOf: Readonly<Record<HealthKind, Finder>> = {
     return listed(done, ({ id, name }) => ({ type: 'experiment', id, name }), done[0]?.environment ?? null);
   },
   // As on the page that lists them, in all environments.
-  flags_can_go: flagsOf('flags_can_go', ({ data }) => data.all),
-  undeclared: flagsOf('undeclared'),
+  flags_can_go: createFeatureFinder('flags_can_go', ({ data }) => data.all),
+  undeclared: createFeatureFinder('undeclared'),
 };
 
 function listed<Thing>(
   things: readonly Thing[],
   subject: (thing: Thing) => HealthSubject,
   environment: string | null = null,
-): FoundSubjects[] {
+): HealthFinding[] {
   if (things.length === 0) return [];
   return [{ count: things.length, subjects: things.slice(0, maxSubjects).map(subject), environment }];
 }
 
-function flagsOf(kind: FlagKind, of: (facts: Facts) => FoundFlags = flagsIn): Finder {
+function createFeatureFinder(kind: FeatureFindingKind, of: (facts: Facts) => FeatureFindings = selectFeatures): Finder {
   return (facts) => {
     const { count, names } = of(facts).found[kind];
     const subjects = names.map((name) => ({ type: 'feature', id: name, name }) as const);
@@ -185,8 +185,8 @@ function placesIn({ only, data }: Facts): DataFindings['environments'] {
 }
 
 /** Findings about an environment that was created a moment ago are missing. */
-function flagsIn({ only, data }: Facts): FoundFlags {
-  return only === undefined ? data.all : (data.environments.find(({ name }) => name === only) ?? noFlags);
+function selectFeatures({ only, data }: Facts): FeatureFindings {
+  return only === undefined ? data.all : (data.environments.find(({ name }) => name === only) ?? noFeatures);
 }
 
 /** Messages that named no environment concern all of them. */
@@ -200,7 +200,7 @@ function shownIn({ only, data, application }: Facts): string | null {
   return only ?? busiest?.name ?? application.environments[0]?.name ?? null;
 }
 
-function itemOf(kind: HealthKind, { application }: Facts, found: FoundSubjects): HealthItem {
+function createItem(kind: HealthKind, { application }: Facts, found: HealthFinding): HealthItem {
   const { count, subjects, environment } = found;
   const link = consolePath(pages[kind](application, found));
   const { severity } = healthRules[kind];
@@ -208,7 +208,7 @@ function itemOf(kind: HealthKind, { application }: Facts, found: FoundSubjects):
   return { kind, severity, count, text, environment, subjects: [...subjects], link };
 }
 
-type PageOf = (application: Facts['application'], found: FoundSubjects) => ConsolePage;
+type PageOf = (application: Facts['application'], found: HealthFinding) => ConsolePage;
 
 /** Where one acts on each finding. */
 const pages: Readonly<Record<HealthKind, PageOf>> = {

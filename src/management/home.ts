@@ -2,14 +2,14 @@ import { healthKinds } from '../contract/health.ts';
 import type { Health } from '../contract/shapes/health.ts';
 import { Home, type HomeApplication, type HomeItem } from '../contract/shapes/home.ts';
 import { ok } from '../http/answer.ts';
-import { jsonAnswer } from '../http/endpoint.ts';
+import { jsonResponse } from '../http/endpoint.ts';
 import { type ApplicationMessages, hoursShown } from '../reports/home-report.ts';
 import { tooManyReports } from '../reports/report-pool.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import type { Application } from '../storage/lmdb/records.ts';
 import { visibleTo } from './access.ts';
 import { endpoint, type Group } from './endpoint.ts';
-import { accountFindings, healthOf, incomplete } from './health.ts';
+import { accountFindings, computeHealth, incomplete } from './health.ts';
 
 /** Maximum numbers in the answer. */
 const most = { applications: 500, items: 200 };
@@ -25,7 +25,7 @@ export const home: Group = {
       summary: 'Read the state of all applications of your teams',
       description:
         'Messages of the last 24 hours are current to a few seconds. Flags are judged in the background, so a first answer may lack them: see `complete`.',
-      answers: { 200: jsonAnswer(Home, 'The applications, and what needs attention.') },
+      responses: { 200: jsonResponse(Home, 'The applications, and what needs attention.') },
       refuses: { backpressure: tooManyReports },
       async handle({ directory, caller }, { findings, teamFigures }) {
         const all = visibleTo(caller, directory).sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -38,10 +38,10 @@ export const home: Group = {
           const accounts = accountFindings(directory, application, caller);
           const facts = { application, only: undefined, now, ...accounts, ...(computed ?? incomplete) };
           // What concerns the team is reported once.
-          const health = healthOf(isFirst ? facts : { ...facts, expiring: [] });
+          const health = computeHealth(isFirst ? facts : { ...facts, expiring: [] });
           return { application, health, isComplete: computed !== undefined, leaked: accounts.leaked.length };
         });
-        const items = itemsOf(checked);
+        const items = listItems(checked);
         return ok({
           at: timeText(now),
           complete: checked.every(({ isComplete }) => isComplete),
@@ -55,7 +55,7 @@ export const home: Group = {
   ],
 };
 
-interface Checked {
+interface ApplicationCheck {
   readonly application: Application;
   readonly health: Health;
   readonly isComplete: boolean;
@@ -63,7 +63,7 @@ interface Checked {
 }
 
 /** The most urgent kinds first. */
-function itemsOf(checked: readonly Checked[]): HomeItem[] {
+function listItems(checked: readonly ApplicationCheck[]): HomeItem[] {
   const items = checked.flatMap(({ application: { id, name }, health }) =>
     health.items.map((item) => {
       const isOfTeam = item.kind === 'api_key_expiring';
@@ -74,7 +74,7 @@ function itemsOf(checked: readonly Checked[]): HomeItem[] {
 }
 
 function show(
-  { application, health, isComplete, leaked }: Checked,
+  { application, health, isComplete, leaked }: ApplicationCheck,
   messages: ApplicationMessages | undefined,
   now: number,
 ): HomeApplication {

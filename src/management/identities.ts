@@ -1,11 +1,11 @@
 import Type from 'typebox';
-import { targetOf } from '../accounts/applications.ts';
+import { describeTarget } from '../accounts/applications.ts';
 import type { Directory } from '../accounts/directory.ts';
 import { storeUnavailable } from '../contract/errors.ts';
 import { notedHeader, nothingStored } from '../contract/notes.ts';
 import { type Exposure, Exposures } from '../contract/shapes/exposures.ts';
 import { noContent } from '../http/answer.ts';
-import { type Header, jsonAnswer } from '../http/endpoint.ts';
+import { type Header, jsonResponse } from '../http/endpoint.ts';
 import { columnsIn } from '../reports/exports/row-writer.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import { exposuresKey, oldestKept, readExposures } from '../storage/lmdb/exposures.ts';
@@ -15,7 +15,7 @@ import { seriesName } from '../storage/lmdb/series.ts';
 import { done } from './answers.ts';
 import { endpoint, type Group } from './endpoint.ts';
 import { findEnvironment, oneEnvironment } from './environments.ts';
-import { answerRows, format, orInRows } from './format.ts';
+import { format, orInRows, respondWithRows } from './format.ts';
 import type { Services } from './services.ts';
 
 /** Absent if there were records. */
@@ -41,15 +41,19 @@ export const identities: Group = {
       summary: 'List the exposures of an identity',
       description: 'The variants that an identity received. Empty for an unknown identity.',
       query: { ...oneEnvironment.query, ...format },
-      answers: { 200: orInRows(jsonAnswer(Exposures, 'The exposures.'), exposureColumns) },
+      responses: { 200: orInRows(jsonResponse(Exposures, 'The exposures.'), exposureColumns) },
       refuses: oneEnvironment.refuses,
       handle(call, services) {
         const { application, query } = call;
         const { identity } = call.params;
         const { name, number } = findEnvironment(application.environments, query.environment);
-        const exposures = exposuresOf(services, number, services.instances.digestOf(application.number, identity));
+        const exposures = listExposures(
+          services,
+          number,
+          services.instances.computeDigest(application.number, identity),
+        );
         const shown = { identity, environment: name, exposures };
-        return answerRows(call, shown, exposureColumns, () => exposures);
+        return respondWithRows(call, shown, exposureColumns, () => exposures);
       },
     }),
     endpoint('DELETE /applications/:id/identities', {
@@ -60,7 +64,7 @@ export const identities: Group = {
         'Like `DELETE …/identities/{identity}`, for any identity. Clients and proxies resolve a path that ends in `.` or `..`, even if it is percent-encoded.',
       query: { identity: Type.String({ minLength: 1, description: 'The identity, as minted or asserted.' }) },
       counted: 'now',
-      answers: { 204: forgotten },
+      responses: { 204: forgotten },
       refuses: { invalid_query: 'identity is missing', store_unavailable: storeUnavailable.dataNotKept },
       handle: ({ application, directory, query }, services) => forget(services, directory, application, query.identity),
     }),
@@ -71,7 +75,7 @@ export const identities: Group = {
       description:
         'Its instance ids and exposures are removed in every environment before the answer. Totals and counts of unique users remain: they identify no one.',
       counted: 'now',
-      answers: { 204: forgotten },
+      responses: { 204: forgotten },
       refuses: { store_unavailable: storeUnavailable.dataNotKept },
       handle: ({ application, directory, params }, services) =>
         forget(services, directory, application, params.identity),
@@ -84,22 +88,22 @@ async function forget(services: Services, directory: Directory, application: App
   await services.instances.forget(application, identity);
   const result = isKnown ? {} : { reason: nothingStored };
   // The audit log must not contain the identity.
-  await directory.change((draft) =>
-    draft.note('identity.forgotten', application.teamId, targetOf(application), result),
+  await directory.change((tx) =>
+    tx.note('identity.forgotten', application.teamId, describeTarget(application), result),
   );
   return isKnown ? noContent : { ...noContent, headers: { [notedHeader]: nothingStored } };
 }
 
 /** True if an identity has an instance id, or exposures in an environment. */
 function hasRecords({ store, instances }: Services, application: Application, identity: string): boolean {
-  const digest = instances.digestOf(application.number, identity);
+  const digest = instances.computeDigest(application.number, identity);
   if (findProfile(store, application.number, digest) !== undefined) return true;
   store.exposures.resetReadTxn(); // Include everything acknowledged before this request.
   return application.environments.some(({ number }) => store.exposures.doesExist(exposuresKey(number, digest)));
 }
 
 /** Expired exposures are left out, although they may still be on disk. */
-function exposuresOf(
+function listExposures(
   { store, directory, exposureDays }: Services,
   environment: number,
   digest: Buffer,

@@ -1,20 +1,20 @@
-import type { AccountDraft } from '../accounts/account-draft.ts';
+import type { AccountTransaction } from '../accounts/account-draft.ts';
 import { missing, mustExist, nameRule, tooMany } from '../accounts/checks.ts';
 import {
   createProvider,
   deleteProvider,
-  identitiesOf,
+  describeTarget,
+  listIdentities,
   maxProviders,
   patchProvider,
-  targetOf,
   unlink,
 } from '../accounts/identity-providers.ts';
-import { passkeysOf } from '../accounts/passkeys.ts';
+import { listPasskeys } from '../accounts/passkeys.ts';
 import { hasPassword } from '../accounts/passwords.ts';
 import { mayUsePassword, requiredProvider } from '../accounts/sign-in-policy.ts';
 import { checkProvider } from '../auth/sso/issuers.ts';
-import { urlsOf } from '../auth/sso/providers.ts';
-import { ApiError } from '../contract/errors.ts';
+import { buildProviderUrls } from '../auth/sso/providers.ts';
+import { Refusal } from '../contract/errors.ts';
 import {
   IdentityProvider,
   IdentityProviderPatch,
@@ -24,7 +24,7 @@ import {
   ProviderCheck,
 } from '../contract/shapes/identity-provider.ts';
 import { ok } from '../http/answer.ts';
-import { jsonAnswer } from '../http/endpoint.ts';
+import { jsonResponse } from '../http/endpoint.ts';
 import { urlRule } from '../http/outbound/addresses.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import type {
@@ -65,7 +65,7 @@ export const identityProviders: Group = {
       access,
       operationId: 'listIdentityProviders',
       summary: 'List the identity providers',
-      answers: { 200: page(IdentityProvider, 'Those of the operator come first, then the oldest.') },
+      responses: { 200: page(IdentityProvider, 'Those of the operator come first, then the oldest.') },
       handle: (_call, services) =>
         ok({ items: services.providers.all().map((provider) => show(services, provider)), nextCursor: null }),
     }),
@@ -74,7 +74,7 @@ export const identityProviders: Group = {
       operationId: 'createIdentityProvider',
       summary: 'Set up an identity provider',
       body: NewIdentityProvider,
-      answers: { 201: made(IdentityProvider, 'The provider. Register its URLs at the provider.') },
+      responses: { 201: made(IdentityProvider, 'The provider. Register its URLs at the provider.') },
       refuses: { ...refusesSettings, plan_limit: tooMany('identity providers', maxProviders) },
       async handle({ directory, body }, services) {
         const provider = await createProvider(directory, body, services.issuerRules);
@@ -85,7 +85,7 @@ export const identityProviders: Group = {
       access,
       operationId: 'getIdentityProvider',
       summary: 'Read an identity provider',
-      answers: { 200: jsonAnswer(IdentityProvider, 'The provider.') },
+      responses: { 200: jsonResponse(IdentityProvider, 'The provider.') },
       refuses: { not_found: missing('identity provider') },
       handle: ({ params }, services) => ok(show(services, find(services, params.providerId))),
     }),
@@ -95,7 +95,7 @@ export const identityProviders: Group = {
       summary: 'Change an identity provider',
       description: 'Users who are signed in with it stay so.',
       body: IdentityProviderPatch,
-      answers: { 200: jsonAnswer(IdentityProvider, 'The provider after the change.') },
+      responses: { 200: jsonResponse(IdentityProvider, 'The provider after the change.') },
       refuses: { ...refusesSettings, ...refusesChange },
       async handle({ directory, params: { providerId }, body }, services) {
         mayChange(services, providerId);
@@ -107,7 +107,7 @@ export const identityProviders: Group = {
       operationId: 'deleteIdentityProvider',
       summary: 'Delete an identity provider',
       description: 'Users can no longer sign in with it. Those who are signed in stay so.',
-      answers: { 204: done('It is deleted.') },
+      responses: { 204: done('It is deleted.') },
       refuses: refusesChange,
       handle({ directory, params: { providerId } }, services) {
         mayChange(services, providerId);
@@ -119,11 +119,11 @@ export const identityProviders: Group = {
       operationId: 'testIdentityProvider',
       summary: 'Test the connection to an identity provider',
       description: 'Reads its discovery document and its keys.',
-      answers: { 200: jsonAnswer(ProviderCheck, 'What was found.') },
+      responses: { 200: jsonResponse(ProviderCheck, 'What was found.') },
       refuses: { not_found: missing('identity provider') },
       async handle({ directory, params }, services) {
         const provider = find(services, params.providerId);
-        await directory.change((draft) => draft.note('identity-provider.tested', null, targetOf(provider)));
+        await directory.change((tx) => tx.note('identity-provider.tested', null, describeTarget(provider)));
         return ok(await checkProvider(services.issuers, provider));
       },
     }),
@@ -131,10 +131,10 @@ export const identityProviders: Group = {
       access: { within: 'user', least: 'Admin', orSelf: true },
       operationId: 'listLinkedIdentities',
       summary: 'List the accounts at identity providers that a user signs in with',
-      answers: { 200: jsonAnswer(LinkedIdentities, 'The accounts, the oldest link first.') },
+      responses: { 200: jsonResponse(LinkedIdentities, 'The accounts, the oldest link first.') },
       handle: ({ user }, services) =>
         ok({
-          items: identitiesOf(services.accountStore, user.id).map((linked) => showLinked(services, linked)),
+          items: listIdentities(services.accountStore, user.id).map((linked) => showLinked(services, linked)),
           linkable: services.providers.linkable(services.accountStore, user).length > 0,
         }),
     }),
@@ -143,40 +143,40 @@ export const identityProviders: Group = {
       operationId: 'unlinkIdentity',
       summary: 'Unlink an account at an identity provider',
       description: 'For another user, requires an Admin who is in all teams of the user. Existing sessions continue.',
-      answers: { 204: done('It is unlinked.') },
+      responses: { 204: done('It is unlinked.') },
       refuses: { conflict: lastWay },
       handle: ({ directory, caller, callerIn, user, params }) =>
-        directory.change((draft) => {
-          const current = draft.users.get(user.id) ?? user;
-          checkManagesSignIn(callerIn(draft), current);
-          const all = identitiesOf(draft, user.id);
+        directory.change((tx) => {
+          const current = tx.users.get(user.id) ?? user;
+          checkManagesSignIn(callerIn(tx), current);
+          const all = listIdentities(tx, user.id);
           const linked = mustExist(
             'linked account',
             all.find(({ id }) => id === params.identityId),
           );
-          if (user.id === caller.id && all.length === 1 && !hasOtherWay(draft, current))
-            throw new ApiError('conflict', lastWay);
-          unlink(draft, linked);
+          if (user.id === caller.id && all.length === 1 && !hasOtherWay(tx, current))
+            throw new Refusal('conflict', lastWay);
+          unlink(tx, linked);
         }),
     }),
   ],
 };
 
 /** Whether a user can sign in without an identity provider. */
-function hasOtherWay(draft: AccountDraft, user: StoredUser): boolean {
-  const isFree = requiredProvider(draft, user) === undefined;
-  return (hasPassword(user) && mayUsePassword(draft, user)) || (isFree && passkeysOf(draft, user.id).length > 0);
+function hasOtherWay(tx: AccountTransaction, user: StoredUser): boolean {
+  const isFree = requiredProvider(tx, user) === undefined;
+  return (hasPassword(user) && mayUsePassword(tx, user)) || (isFree && listPasskeys(tx, user.id).length > 0);
 }
 
-/** @throws {ApiError} `not_found` */
+/** @throws {Refusal} `not_found` */
 function find({ providers }: Services, id: string): StoredProvider {
   return mustExist('identity provider', providers.find(id));
 }
 
-/** @throws {ApiError} `conflict` for a provider of the operator */
+/** @throws {Refusal} `conflict` for a provider of the operator */
 function mayChange({ providers }: Services, id: string): void {
-  const file = providers.fileOf(id);
-  if (file !== undefined) throw new ApiError('conflict', ofOperator(file));
+  const file = providers.findFile(id);
+  if (file !== undefined) throw new Refusal('conflict', ofOperator(file));
 }
 
 /** A provider without its secret. */
@@ -188,7 +188,7 @@ function show({ providers, authUrl }: Services, provider: StoredProvider): Ident
     claimRules: [...claimRules],
     hasClientSecret: clientSecret !== null,
     source: providers.isConfigured(provider.id) ? 'file' : 'api',
-    ...urlsOf(authUrl, provider),
+    ...buildProviderUrls(authUrl, provider),
     createdAt: timeText(createdAt),
     updatedAt: timeText(updatedAt),
   };

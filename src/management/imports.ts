@@ -3,7 +3,7 @@ import { mustExist } from '../accounts/checks.ts';
 import type { Directory } from '../accounts/directory.ts';
 import { ImportedPart, ImportPart, maxPartBytes } from '../contract/shapes/import.ts';
 import { ok } from '../http/answer.ts';
-import { jsonAnswer } from '../http/endpoint.ts';
+import { jsonResponse } from '../http/endpoint.ts';
 import type { ImportTarget } from '../ingest/formats/reports/imported-parts.ts';
 import { endpoint, type Group } from './endpoint.ts';
 import { findEnvironment, unknownEnvironment } from './environments.ts';
@@ -21,22 +21,22 @@ export const imports: Group = {
         'A part counts once, however often and to whichever node it is sent. Each count is added to the narrowest bucket that is kept of its time. `flagmeter import` divides a file into parts and sends them.',
       body: ImportPart,
       maxBody: maxPartBytes,
-      answers: { 200: jsonAnswer(ImportedPart, 'The part is counted, and on disk.') },
+      responses: { 200: jsonResponse(ImportedPart, 'The part is counted, and on disk.') },
       refuses: { unknown_environment: unknownEnvironment, backpressure: 'Too many messages are waiting for the disk' },
       async handle({ directory, application: { id }, body }, { imports: parts }) {
         await parts.room();
-        const target = targetOf(directory, id, body);
+        const target = findTarget(directory, id, body);
         if (body.dryRun) return ok(parts.check(target, body));
         if (body.part === 0 && !parts.has(target, body)) await noteImport(directory, id, body.environment);
         // The environment may have been deleted meanwhile.
-        return ok(await parts.add(targetOf(directory, id, body), body));
+        return ok(await parts.add(findTarget(directory, id, body), body));
       },
     }),
   ],
 };
 
 /** @throws {ApiError} `not_found`, `unknown_environment` */
-function targetOf({ applications }: Directory, id: string, { environment }: ImportPart): ImportTarget {
+function findTarget({ applications }: Directory, id: string, { environment }: ImportPart): ImportTarget {
   const application = mustExist('application', applications.get(id));
   return { application, environment: findEnvironment(application.environments, environment) };
 }

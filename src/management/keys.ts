@@ -12,7 +12,7 @@ import {
 import { nameRule } from '../accounts/checks.ts';
 import type { Directory } from '../accounts/directory.ts';
 import { byAge } from '../accounts/key-index.ts';
-import { overPlan } from '../accounts/plans.ts';
+import { describeTierLimit } from '../accounts/plans.ts';
 import { strongSecretLength } from '../accounts/secrets.ts';
 import {
   AdoptedToken,
@@ -22,9 +22,9 @@ import {
   replacement,
   type Warning,
 } from '../contract/shapes/application-key.ts';
-import { flag } from '../contract/shapes/fields.ts';
+import { boolean } from '../contract/shapes/fields.ts';
 import { ok } from '../http/answer.ts';
-import { pageOf, paging } from '../http/lists.ts';
+import { createPage, paging } from '../http/lists.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import type { KeyRefusals, RevokedKey, ApplicationKey as StoredKey } from '../storage/lmdb/records.ts';
 import { created, done, made, page } from './answers.ts';
@@ -39,13 +39,13 @@ export const keys: Group = {
       access: { within: 'application', least: 'Viewer' },
       operationId: 'listKeys',
       summary: 'List the keys of an application',
-      query: { ...paging, revoked: Type.Optional(flag('List the latest 20 revoked keys instead.')) },
-      answers: { 200: page(ApplicationKey, 'The oldest key comes first.') },
+      query: { ...paging, revoked: Type.Optional(boolean('List the latest 20 revoked keys instead.')) },
+      responses: { 200: page(ApplicationKey, 'The oldest key comes first.') },
       handle: ({ directory, application, query }) =>
         ok(
           query.revoked
-            ? pageOf(byAge(application.revokedKeys ?? []), query, showRevoked)
-            : pageOf(directory.keysOf(application.id), query, (key) => show(directory, key)),
+            ? createPage(byAge(application.revokedKeys ?? []), query, showRevoked)
+            : createPage(directory.getApplicationKeys(application.id), query, (key) => show(directory, key)),
         ),
     }),
     endpoint('POST /applications/:id/keys', {
@@ -53,8 +53,8 @@ export const keys: Group = {
       operationId: 'createKey',
       summary: 'Create a key',
       body: NewApplicationKey,
-      answers: { 201: made(ApplicationKeyShownOnce, 'The key. It works from now on.') },
-      refuses: { invalid_name: nameRule('a key'), plan_limit: overPlan('free', 'keys') },
+      responses: { 201: made(ApplicationKeyShownOnce, 'The key. It works from now on.') },
+      refuses: { invalid_name: nameRule('a key'), plan_limit: describeTierLimit('free', 'keys') },
       async handle({ directory, application, body }) {
         const made = await createKey(directory, application.id, body);
         return created(['applications', application.id, 'keys', made.key.id], showNew(made));
@@ -67,11 +67,11 @@ export const keys: Group = {
       description:
         'Clients that send this token in `Authorization` can report to the routes for Unleash. It stands for one environment of the application.',
       body: AdoptedToken,
-      answers: { 201: made(ApplicationKey, 'The key. It works from now on.') },
+      responses: { 201: made(ApplicationKey, 'The key. It works from now on.') },
       refuses: {
         invalid_body: tokenRule,
         invalid_name: nameRule('a key'),
-        plan_limit: overPlan('free', 'keys'),
+        plan_limit: describeTierLimit('free', 'keys'),
         conflict: adoptedBefore,
         unknown_environment: unknownEnvironment,
       },
@@ -87,7 +87,7 @@ export const keys: Group = {
       summary: 'Rotate a key',
       description:
         'Creates a key of the same type and name. The previous one is accepted for 24 hours, or until it is deleted. An adopted token cannot be rotated.',
-      answers: { 201: made(ApplicationKeyShownOnce, 'The new key. It works from now on.') },
+      responses: { 201: made(ApplicationKeyShownOnce, 'The new key. It works from now on.') },
       refuses: { conflict: rotatedBefore },
       async handle({ directory, application, params }) {
         const rotated = await rotateKey(directory, application.id, params.keyId);
@@ -100,7 +100,7 @@ export const keys: Group = {
       operationId: 'deleteKey',
       summary: 'Revoke a key',
       description: 'Packets and reports with this key are refused from now on.',
-      answers: { 204: done('It is revoked.') },
+      responses: { 204: done('It is revoked.') },
       handle: ({ directory, application, params }) => deleteKey(directory, application.id, params.keyId),
     }),
   ],
@@ -122,8 +122,8 @@ function show(directory: Directory, key: StoredKey): ApplicationKey {
     createdAt: timeText(key.createdAt),
     expiresAt: timeText(key.replaced?.until ?? null),
     lastUsedAt: timeText(directory.lastUsedAt(key)),
-    refused: showRefused(directory.refusalsOf(key)),
-    warnings: warningsOf(key, directory.leakedAt(key)),
+    refused: showRefused(directory.countRefusals(key)),
+    warnings: listWarnings(key, directory.leakedAt(key)),
   };
 }
 
@@ -140,7 +140,7 @@ function showRevoked(key: RevokedKey): ApplicationKey {
     expiresAt: timeText(replaced?.until ?? null),
     lastUsedAt: timeText(lastUsedAt),
     refused: showRefused(refused),
-    warnings: warningsOf(key, key.leakedAt),
+    warnings: listWarnings(key, key.leakedAt),
     revokedAt: timeText(revokedAt),
   };
 }
@@ -152,7 +152,7 @@ function showRefused(refused: KeyRefusals | undefined): ApplicationKey['refused'
   return { count, lastAt: timeText(lastAt), reasons: reasons.sort((a, b) => b.count - a.count) };
 }
 
-function warningsOf({ weak, createdAt }: Pick<StoredKey, 'weak' | 'createdAt'>, leakedAt: number | null): Warning[] {
+function listWarnings({ weak, createdAt }: Pick<StoredKey, 'weak' | 'createdAt'>, leakedAt: number | null): Warning[] {
   return [...(leakedAt === null ? [] : [warning('leaked', leakedAt)]), ...(weak ? [warning('weak', createdAt)] : [])];
 }
 

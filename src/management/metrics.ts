@@ -1,21 +1,21 @@
 import Type from 'typebox';
 import { reservedName } from '../accounts/declarations.ts';
 import { declareMetric, deleteMetric } from '../accounts/metrics.ts';
-import { overPlan } from '../accounts/plans.ts';
-import { ApiError } from '../contract/errors.ts';
-import { flag } from '../contract/shapes/fields.ts';
+import { describeTierLimit } from '../accounts/plans.ts';
+import { Refusal } from '../contract/errors.ts';
+import { boolean } from '../contract/shapes/fields.ts';
 import { Metric, MetricDeclaration } from '../contract/shapes/metric.ts';
 import { ok } from '../http/answer.ts';
-import { jsonAnswer } from '../http/endpoint.ts';
+import { jsonResponse } from '../http/endpoint.ts';
 import { namePage, paging } from '../http/lists.ts';
 import { metricColumns } from '../reports/exports/make-export.ts';
 import { tooManyReports } from '../reports/report-pool.ts';
 import { showMetric } from '../reports/usage/measurements-report.ts';
 import { created, done, made, page } from './answers.ts';
 import { endpoint, type Group } from './endpoint.ts';
-import { answerReport, format, orInRows } from './format.ts';
+import { format, orInRows, respondWithReport } from './format.ts';
 
-const declaredFilter = Type.Optional(flag('Only declared metrics, or only those that were just seen.'));
+const declaredFilter = Type.Optional(boolean('Only declared metrics, or only those that were just seen.'));
 
 /** `/api/v2/applications/{id}/metrics`: metrics that are declared, seen in packets, or both. */
 export const metrics: Group = {
@@ -29,14 +29,14 @@ export const metrics: Group = {
       summary: 'List the metrics of an application',
       description: 'CSV and NDJSON are not paged.',
       query: { ...paging, declared: declaredFilter, ...format },
-      answers: { 200: orInRows(page(Metric, 'Metrics are sorted by name.'), metricColumns) },
+      responses: { 200: orInRows(page(Metric, 'Metrics are sorted by name.'), metricColumns) },
       refuses: { backpressure: tooManyReports },
       handle(call, { reports }) {
         const { directory, application, query } = call;
-        const declared = [...directory.metricsOf(application.id).values()];
+        const declared = [...directory.getMetrics(application.id).values()];
         const environments = application.environments.map(({ number }) => number);
         const task = { environments, declared, only: query.declared, page: namePage(query) };
-        return answerReport(call, reports, 'metrics', task);
+        return respondWithReport(call, reports, 'metrics', task);
       },
     }),
     endpoint('PUT /applications/:id/metrics/:metric', {
@@ -44,15 +44,15 @@ export const metrics: Group = {
       operationId: 'declareMetric',
       summary: 'Declare a metric, or change its declaration',
       body: MetricDeclaration,
-      answers: { 200: jsonAnswer(Metric, 'The changed declaration.'), 201: made(Metric, 'The new declaration.') },
-      refuses: { invalid_name: reservedName('a metric'), plan_limit: overPlan('free', 'metrics') },
+      responses: { 200: jsonResponse(Metric, 'The changed declaration.'), 201: made(Metric, 'The new declaration.') },
+      refuses: { invalid_name: reservedName('a metric'), plan_limit: describeTierLimit('free', 'metrics') },
       async handle({ directory, application: { id }, params: { metric: name }, body }) {
         const { kind, unit = null, name: repeated = name } = body;
-        if (repeated !== name) throw new ApiError('invalid_body', 'Field name must be the name in the path');
+        if (repeated !== name) throw new Refusal('invalid_body', 'Field name must be the name in the path');
         let isNew = false;
         const asked = directory.under({
-          check(draft) {
-            isNew = !draft.metricsOf(id).has(name);
+          check(tx) {
+            isNew = !tx.getMetrics(id).has(name);
           },
         });
         const shown = showMetric(name, await declareMetric(asked, id, name, { kind, unit }));
@@ -64,7 +64,7 @@ export const metrics: Group = {
       operationId: 'deleteMetric',
       summary: 'Delete the declaration of a metric',
       description: 'Its numbers remain, and are reported as those of a counter.',
-      answers: { 204: done('It is no longer declared.') },
+      responses: { 204: done('It is no longer declared.') },
       handle: ({ directory, application, params }) => deleteMetric(directory, application.id, params.metric),
     }),
   ],

@@ -1,25 +1,25 @@
 import { gunzipSync } from 'node:zlib';
 import Type from 'typebox';
-import { leakedKeysOf } from '../accounts/application-keys.ts';
+import { listLeakedKeys } from '../accounts/application-keys.ts';
 import { declarationsVersion } from '../accounts/declarations.ts';
 import { Overview, OverviewUsers } from '../contract/shapes/overview.ts';
-import type { Answer, JsonBytes } from '../http/answer.ts';
-import { type DeclaredAnswer, type Header, jsonAnswer } from '../http/endpoint.ts';
+import type { JsonBytes, TypedResponse } from '../http/answer.ts';
+import { type DeclaredResponse, type Header, jsonResponse } from '../http/endpoint.ts';
 import { isTagIn } from '../http/entity-tag.ts';
 import { codingFor } from '../http/negotiation.ts';
 import type { Request } from '../http/types.ts';
-import { columnsIn, columnsOf } from '../reports/exports/row-writer.ts';
-import { daysOf, overviewRange, readOverviewRange } from '../reports/overview/overview-range.ts';
+import { columnsIn, listColumns } from '../reports/exports/row-writer.ts';
+import { listDays, overviewRange, readOverviewRange } from '../reports/overview/overview-range.ts';
 import type { OverviewTask } from '../reports/overview/overview-report.ts';
 import { tooManyReports } from '../reports/report-pool.ts';
 import type { PackedJson } from '../reports/shared-results.ts';
 import { range, timeZone } from '../reports/usage/report-range.ts';
 import type { Application } from '../storage/lmdb/records.ts';
-import { freshnessHeaders, headersOf } from './answers.ts';
+import { formatFreshness, freshnessHeaders } from './answers.ts';
 import { endpoint, type Group } from './endpoint.ts';
 import { findEnvironment, oneEnvironment } from './environments.ts';
-import { stalenessOf } from './features.ts';
-import { answerRows, format, orInRows } from './format.ts';
+import { getStaleness } from './features.ts';
+import { format, orInRows, respondWithRows } from './format.ts';
 import { allOwners } from './owned.ts';
 import type { Services } from './services.ts';
 
@@ -35,12 +35,12 @@ const headers = {
 
 const coding: Header = { description: 'Present if the body is compressed.', schema: { const: 'gzip' } };
 
-const unchanged: DeclaredAnswer<undefined, typeof headers> = { description: 'The figures are unchanged.', headers };
+const unchanged: DeclaredResponse<undefined, typeof headers> = { description: 'The figures are unchanged.', headers };
 
 /** Maximum number of features whose users are counted at once. */
 const maxNames = 60;
 
-const userColumns = { ...columnsOf(OverviewUsers), ...columnsIn(OverviewUsers, 'features') };
+const userColumns = { ...listColumns(OverviewUsers), ...columnsIn(OverviewUsers, 'features') };
 
 const refuses = { ...oneEnvironment.refuses, backpressure: tooManyReports };
 
@@ -57,8 +57,8 @@ export const overview: Group = {
 for all callers, so poll it every second or two, with \`If-None-Match\`.`,
       query: { ...oneEnvironment.query, ...overviewRange },
       remembers: true,
-      answers: {
-        200: jsonAnswer(Overview, 'The overview.', { ...headers, 'Content-Encoding': coding }),
+      responses: {
+        200: jsonResponse(Overview, 'The overview.', { ...headers, 'Content-Encoding': coding }),
         304: unchanged,
       },
       refuses,
@@ -74,9 +74,9 @@ for all callers, so poll it every second or two, with \`If-None-Match\`.`,
         const { environments } = application;
         const place = { application: number, environment, environments };
         const { retention } = services;
-        const task = { ...ranges, ...place, retention, ...stalenessOf(services), ...declarations };
+        const task = { ...ranges, ...place, retention, ...getStaleness(services), ...declarations };
         const make = () => makeFresh(services, teamId, { ...task, owned: allOwners(services.directory, application) });
-        return answer(request, await services.overviews.get(key, make));
+        return respond(request, await services.overviews.get(key, make));
       },
     }),
     endpoint('GET /applications/:id/overview/users', {
@@ -96,16 +96,16 @@ for all callers, so poll it every second or two, with \`If-None-Match\`.`,
         }),
         ...format,
       },
-      answers: { 200: orInRows(jsonAnswer(OverviewUsers, 'Their users.'), userColumns) },
+      responses: { 200: orInRows(jsonResponse(OverviewUsers, 'Their users.'), userColumns) },
       refuses,
       async handle(call, { reports, retention }) {
         const { directory, application, query } = call;
         const environment = findEnvironment(application.environments, query.environment);
         const now = directory.clock.now();
         const { range } = readOverviewRange({ ...query, step: 'day' }, now, retention);
-        const task = { environment, days: daysOf(range, now), features: query.feature };
+        const task = { environment, days: listDays(range, now), features: query.feature };
         const made = await reports.make(application.teamId, 'overviewUsers', task);
-        return answerRows(call, made, userColumns, ({ from, to, features }) =>
+        return respondWithRows(call, made, userColumns, ({ from, to, features }) =>
           features.map((feature) => ({ from, to, ...feature })),
         );
       },
@@ -125,21 +125,21 @@ async function makeFresh(
 /** The part of the accounts in an overview. A change appears at once because the version is part of the key. */
 function declaredBy({ directory }: Services, application: Application) {
   const { id } = application;
-  const declared = [...directory.featuresOf(id).values()];
-  const leakedKeys = leakedKeysOf(directory, id).length;
-  const scanned = [...directory.scansOf(id).values()].map(({ at }) => at);
+  const declared = [...directory.getFeatures(id).values()];
+  const leakedKeys = listLeakedKeys(directory, id).length;
+  const scanned = [...directory.getScans(id).values()].map(({ at }) => at);
   return { declared, leakedKeys, version: [declarationsVersion(declared), leakedKeys, ...scanned].join(' ') };
 }
 
-type Tagged = 'etag' | 'vary';
+type CacheHeader = 'etag' | 'vary';
 
-function answer(
+function respond(
   request: Request,
   { tag, gzip, fresh }: PackedJson,
-): Answer<200, Overview, Tagged> | Answer<304, undefined, Tagged> {
+): TypedResponse<200, Overview, CacheHeader> | TypedResponse<304, undefined, CacheHeader> {
   const isPacked = codingFor(request.header('accept-encoding'), ['gzip']) === 'gzip';
   const etag = isPacked ? tag.replace(/"$/, '-gzip"') : tag;
-  const headers = { etag, vary: 'Accept-Encoding', ...headersOf(fresh) };
+  const headers = { etag, vary: 'Accept-Encoding', ...formatFreshness(fresh) };
   if (isTagIn(etag, request.header('if-none-match'))) return { status: 304, body: undefined, headers };
   const body = (isPacked ? gzip : gunzipSync(gzip)) as unknown as JsonBytes<Overview>;
   const more = isPacked ? { 'content-encoding': 'gzip' } : {};

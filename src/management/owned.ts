@@ -1,6 +1,6 @@
 import type { Accounts } from '../accounts/accounts.ts';
 import { codeOwnersIn } from '../accounts/code-scans.ts';
-import { type FindUser, noOwners, type Owners, ownersOf } from '../accounts/owners.ts';
+import { type FindUser, findOwners, noOwners, type Owners } from '../accounts/owners.ts';
 import { userOfEmail } from '../accounts/users.ts';
 import { isMine, type Me } from '../contract/shapes/owned.ts';
 import type { Owner } from '../contract/shapes/owner.ts';
@@ -11,11 +11,11 @@ import type { Caller } from './access.ts';
 /** The owners of all features of an application that have any. */
 export function allOwners(accounts: Accounts, application: Application): ReadonlyMap<string, Owners> {
   const owned = new Map<string, Owners>();
-  const declared = accounts.featuresOf(application.id);
-  const scanned = codeOwnersIn([...accounts.scansOf(application.id).values()]).keys();
+  const declared = accounts.getFeatures(application.id);
+  const scanned = codeOwnersIn([...accounts.getScans(application.id).values()]).keys();
   const findUser = userFinder(accounts);
   for (const name of new Set([...declared.keys(), ...scanned])) {
-    const owners = ownersOf(accounts, application, name, declared.get(name), findUser);
+    const owners = findOwners(accounts, application, name, declared.get(name), findUser);
     if (owners.ownersFrom !== null) owned.set(name, owners);
   }
   return owned;
@@ -46,10 +46,10 @@ export function namesOwned(
   { owner, tag, mine }: OwnedFilter,
 ): OwnedNames | undefined {
   if (owner === undefined && tag === undefined && mine === undefined) return undefined;
-  const declared = accounts.featuresOf(application.id);
+  const declared = accounts.getFeatures(application.id);
   const tagged = tag?.toLowerCase();
   const isOwner = ownerTest(accounts, owner);
-  const me = meOf(accounts, caller);
+  const me = describeCaller(accounts, caller);
   const others = mine === false && owner === undefined && tag === undefined;
   const names = [...new Set([...declared.keys(), ...owned.keys()])].filter((name) => {
     const of = owned.get(name) ?? noOwners;
@@ -70,7 +70,7 @@ function ownerTest(accounts: Accounts, wanted = ''): (owner: Owner) => boolean {
     id === wanted || name.toLowerCase() === wanted.toLowerCase() || (userId !== undefined && id === userId);
 }
 
-function meOf(accounts: Accounts, { id, teams }: Caller): Me {
+function describeCaller(accounts: Accounts, { id, teams }: Caller): Me {
   const named = teams.map((team) => ({ id: team, name: accounts.teams.get(team)?.name ?? '' }));
   return { id, email: accounts.users.get(id)?.email ?? null, teams: named };
 }

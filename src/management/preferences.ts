@@ -1,9 +1,9 @@
 import { mustExist, tooMany } from '../accounts/checks.ts';
-import { draftPreferences, preferencesOf } from '../accounts/preferences.ts';
-import { ApiError } from '../contract/errors.ts';
+import { getPreferences, putPreferences } from '../accounts/preferences.ts';
+import { Refusal } from '../contract/errors.ts';
 import { maxColumnPages, Preferences, PreferencesPatch } from '../contract/shapes/preferences.ts';
 import { ok } from '../http/answer.ts';
-import { jsonAnswer } from '../http/endpoint.ts';
+import { jsonResponse } from '../http/endpoint.ts';
 import type { Caller } from './access.ts';
 import { endpoint, type Group } from './endpoint.ts';
 
@@ -17,11 +17,11 @@ export const preferences: Group = {
       access: { within: 'service', least: 'Viewer' },
       operationId: 'getPreferences',
       summary: 'Read your preferences',
-      answers: { 200: jsonAnswer(Preferences, 'The preferences of the user of the token.') },
+      responses: { 200: jsonResponse(Preferences, 'The preferences of the user of the token.') },
       refuses: { forbidden: usersOnly },
       handle({ directory, caller }) {
         checkUser(caller);
-        return ok(preferencesOf(mustExist('user', directory.users.get(caller.id))));
+        return ok(getPreferences(mustExist('user', directory.users.get(caller.id))));
       },
     }),
     endpoint('PATCH /users/me/preferences', {
@@ -30,12 +30,12 @@ export const preferences: Group = {
       summary: 'Change your preferences',
       description: 'Changes the given fields. Preferences are neither in the audit log nor in webhooks.',
       body: PreferencesPatch,
-      answers: { 200: jsonAnswer(Preferences, 'The preferences after the change.') },
+      responses: { 200: jsonResponse(Preferences, 'The preferences after the change.') },
       refuses: { forbidden: usersOnly, plan_limit: tooMany('pages with selected columns', maxColumnPages) },
       async handle({ directory, caller, body }) {
         checkUser(caller);
-        const changed = await directory.change((draft) =>
-          draftPreferences(draft, mustExist('user', draft.users.get(caller.id)), body),
+        const changed = await directory.change((tx) =>
+          putPreferences(tx, mustExist('user', tx.users.get(caller.id)), body),
         );
         return ok(changed);
       },
@@ -43,7 +43,7 @@ export const preferences: Group = {
   ],
 };
 
-/** @throws {ApiError} `forbidden` */
+/** @throws {Refusal} `forbidden` */
 function checkUser({ apiKey }: Caller): void {
-  if (apiKey !== undefined) throw new ApiError('forbidden', usersOnly);
+  if (apiKey !== undefined) throw new Refusal('forbidden', usersOnly);
 }

@@ -1,16 +1,16 @@
 import Type from 'typebox';
 import type { Directory } from '../accounts/directory.ts';
-import { ApiError } from '../contract/errors.ts';
-import { flag, text } from '../contract/shapes/fields.ts';
+import { Refusal } from '../contract/errors.ts';
+import { boolean, text } from '../contract/shapes/fields.ts';
 import { IngestReport } from '../contract/shapes/ledger.ts';
 import { MeasurementsReport, UsageReport } from '../contract/shapes/reports.ts';
-import { jsonAnswer } from '../http/endpoint.ts';
+import { jsonResponse } from '../http/endpoint.ts';
 import { expositionType } from '../http/exposition.ts';
 import { ledgerColumns } from '../reports/exports/ledger.ts';
 import { measurementColumns } from '../reports/exports/measurements.ts';
 import { usageColumns } from '../reports/exports/usage.ts';
 import { tooManyReports } from '../reports/report-pool.ts';
-import { maxShown, monthOf } from '../reports/usage/month-usage.ts';
+import { maxShown, startOfMonth } from '../reports/usage/month-usage.ts';
 import {
   anyLength,
   emptyRange,
@@ -30,7 +30,7 @@ import {
   oneEnvironment,
   unknownEnvironment,
 } from './environments.ts';
-import { answerReport, format, orInRows, rowsWanted, written } from './format.ts';
+import { format, orInRows, respondWithReport, rowsWanted, written } from './format.ts';
 
 const query = { ...oneEnvironment.query, ...reportRange, ...format };
 
@@ -54,11 +54,11 @@ export const reports: Group = {
       description,
       counted: 'now',
       query: { ...query, feature: Type.Optional(text('Only this feature.')) },
-      answers: { 200: orInRows(jsonAnswer(UsageReport, 'The report.'), usageColumns) },
+      responses: { 200: orInRows(jsonResponse(UsageReport, 'The report.'), usageColumns) },
       refuses,
       async handle(call, { reports, retention }) {
         const only = call.query.feature;
-        return answerReport(call, reports, 'usage', { ...taskOf(call, retention), only });
+        return respondWithReport(call, reports, 'usage', { ...createTask(call, retention), only });
       },
     }),
     endpoint('GET /applications/:id/measurements', {
@@ -68,12 +68,12 @@ export const reports: Group = {
       description,
       counted: 'any',
       query: { ...query, metric: Type.Optional(text('Only this metric.')) },
-      answers: { 200: orInRows(jsonAnswer(MeasurementsReport, 'The report.'), measurementColumns) },
+      responses: { 200: orInRows(jsonResponse(MeasurementsReport, 'The report.'), measurementColumns) },
       refuses,
       async handle(call, { reports, retention }) {
-        const gauges = gaugesOf(call.directory, call.application);
-        const task = { ...taskOf(call, retention), only: call.query.metric, gauges };
-        return answerReport(call, reports, 'measurements', task);
+        const gauges = listGauges(call.directory, call.application);
+        const task = { ...createTask(call, retention), only: call.query.metric, gauges };
+        return respondWithReport(call, reports, 'measurements', task);
       },
     }),
   ],
@@ -81,19 +81,19 @@ export const reports: Group = {
 
 const zonedRows = 'CSV and NDJSON have UTC days: omit timeZone, or use the step hour';
 
-/** @throws {ApiError} `unknown_environment`, `invalid_query` */
-function taskOf(call: Call<'', 'application', typeof query>, retention: Retention): Omit<UsageTask, 'only'> {
+/** @throws {Refusal} `unknown_environment`, `invalid_query` */
+function createTask(call: Call<'', 'application', typeof query>, retention: Retention): Omit<UsageTask, 'only'> {
   const { fresh, directory, application, query } = call;
   const environment = findEnvironment(application.environments, query.environment);
   const length = rowsWanted(call) && anyLength;
   const range = readReportRange(query, directory.clock.now(), retention, length);
-  if (rowsWanted(call) && range.zoned?.starts) throw new ApiError('invalid_query', zonedRows);
+  if (rowsWanted(call) && range.zoned?.starts) throw new Refusal('invalid_query', zonedRows);
   return { environment, range, fresh };
 }
 
 /** Names of an application's declared gauges. */
-function gaugesOf({ metricsOf }: Directory, { id }: Application): ReadonlySet<string> {
-  const gauges = [...metricsOf(id).values()].filter(({ kind }) => kind === 'gauge');
+function listGauges({ getMetrics }: Directory, { id }: Application): ReadonlySet<string> {
+  const gauges = [...getMetrics(id).values()].filter(({ kind }) => kind === 'gauge');
   return new Set(gauges.map(({ name }) => name));
 }
 
@@ -115,12 +115,12 @@ export const ingest: Group = {
       query: {
         environment: Type.Optional(text('Only this environment.')),
         unnamed: Type.Optional(
-          flag('With `environment`: also list mint requests, and messages that named no existing environment.'),
+          boolean('With `environment`: also list mint requests, and messages that named no existing environment.'),
         ),
         ...range,
         ...format,
       },
-      answers: { 200: orInRows(jsonAnswer(IngestReport, 'The report.'), ledgerColumns) },
+      responses: { 200: orInRows(jsonResponse(IngestReport, 'The report.'), ledgerColumns) },
       refuses: { invalid_query: emptyRange, unknown_environment: unknownEnvironment },
       handle(call, { reports }) {
         const { directory, application, query } = call;
@@ -131,9 +131,11 @@ export const ingest: Group = {
         const inHours = { ...query, step: 'hour' } as const;
         const { from, to } = readReportRange(inHours, now, notRolledUp, rowsWanted(call) && anyLength);
         const hours = { from: Math.floor(from / 60), to: Math.ceil(to / 60) };
-        const keys = [...revokedKeys, ...directory.keysOf(application.id)].map(({ id, name }) => [id, name] as const);
+        const keys = [...revokedKeys, ...directory.getApplicationKeys(application.id)].map(
+          ({ id, name }) => [id, name] as const,
+        );
         const task = { application: { number, environments }, only, unnamed, hours, keys };
-        return answerReport(call, reports, 'ledger', task);
+        return respondWithReport(call, reports, 'ledger', task);
       },
     }),
   ],
@@ -157,7 +159,7 @@ export const prometheus: Group = {
       description: `Counters are reset at the start of each month (UTC). The answer has at most ${maxShown.features} variants and ${maxShown.metrics} metrics, the largest ones.
 \`flagmeter_series_left_out\` is the number of the others.`,
       query: anyEnvironment.query,
-      answers: {
+      responses: {
         200: {
           description: 'The metrics.',
           headers: {},
@@ -169,8 +171,8 @@ export const prometheus: Group = {
         const { teamId } = application;
         const environments = findEnvironments(application.environments, query.environment);
         const now = directory.clock.now();
-        const range = readReportRange({ from: monthOf(now), step: 'day' }, now, retention);
-        const task = { environments, gauges: gaugesOf(directory, application), range };
+        const range = readReportRange({ from: startOfMonth(now), step: 'day' }, now, retention);
+        const task = { environments, gauges: listGauges(directory, application), range };
         return written(expositionType, await reports.make(teamId, 'prometheus', task));
       },
     }),

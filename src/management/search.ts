@@ -1,11 +1,11 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import Type from 'typebox';
 import type { Directory } from '../accounts/directory.ts';
-import { byRank, rankOf, searchWords } from '../contract/search-rank.ts';
+import { byRank, rankName, searchWords } from '../contract/search-rank.ts';
 import { text } from '../contract/shapes/fields.ts';
 import { type SearchResult, SearchResults } from '../contract/shapes/search.ts';
 import { ok } from '../http/answer.ts';
-import { jsonAnswer } from '../http/endpoint.ts';
+import { jsonResponse } from '../http/endpoint.ts';
 import { tooManyReports } from '../reports/report-pool.ts';
 import type { Application } from '../storage/lmdb/records.ts';
 import { type Caller, visibleTo } from './access.ts';
@@ -22,7 +22,7 @@ const atOnce = 200;
 /** Maximum number of declared features that one search compares. */
 const maxCompared = 500_000;
 
-interface Found extends SearchResult {
+interface RankedResult extends SearchResult {
   readonly rank: number;
 }
 
@@ -48,7 +48,7 @@ export const search: Group = {
         ),
         application: Type.Optional(text('Results of this application come first among equals.')),
       },
-      answers: { 200: jsonAnswer(SearchResults, 'The results.') },
+      responses: { 200: jsonResponse(SearchResults, 'The results.') },
       refuses: { invalid_query: 'q is missing', backpressure: tooManyReports },
       async handle({ directory, caller, query }, { reports }) {
         const words = searchWords(query.q);
@@ -63,7 +63,7 @@ export const search: Group = {
           ...findKeys(directory, applications, words),
           ...findUsers(directory, caller, words),
         ];
-        const isFirst = ({ application }: Found) => Number(application?.id === first);
+        const isFirst = ({ application }: RankedResult) => Number(application?.id === first);
         found.sort((a, b) => a.rank - b.rank || isFirst(b) - isFirst(a) || byRank(a, b));
         const items = found.slice(0, limit).map(({ rank: _, ...result }) => result);
         return ok({ items, complete: features.complete });
@@ -89,7 +89,7 @@ async function findFeatures(
     }),
   );
   const byNumber = new Map(applications.map((application) => [application.number, application]));
-  const found = new Map<string, Found>();
+  const found = new Map<string, RankedResult>();
   const add = (application: Application, name: string, rank: number) =>
     found.set(`${application.number} ${name}`, featureFound(application, name, rank));
   for (const { application, name, rank } of seen.flatMap((each) => each.found)) {
@@ -102,15 +102,15 @@ async function findFeatures(
 
 /** @returns false if there are too many */
 async function compareDeclared(
-  { featuresOf }: Directory,
+  { getFeatures }: Directory,
   applications: readonly Application[],
   words: readonly string[],
   take: (application: Application, name: string, rank: number) => void,
 ): Promise<boolean> {
   let compared = 0;
   for (const application of applications)
-    for (const name of featuresOf(application.id).keys()) {
-      const rank = rankOf(name, words);
+    for (const name of getFeatures(application.id).keys()) {
+      const rank = rankName(name, words);
       if (rank !== undefined) take(application, name, rank);
       compared += 1;
       if (compared >= maxCompared) return false;
@@ -119,7 +119,7 @@ async function compareDeclared(
   return true;
 }
 
-function featureFound({ id, name: owner, environments }: Application, name: string, rank: number): Found {
+function featureFound({ id, name: owner, environments }: Application, name: string, rank: number): RankedResult {
   const application = { id, name: owner };
   const [environment] = environments;
   const link =
@@ -129,9 +129,13 @@ function featureFound({ id, name: owner, environments }: Application, name: stri
   return { type: 'feature', name, detail: null, application, link, rank };
 }
 
-function findKeys({ keysOf }: Directory, applications: readonly Application[], words: readonly string[]): Found[] {
+function findKeys(
+  { getApplicationKeys }: Directory,
+  applications: readonly Application[],
+  words: readonly string[],
+): RankedResult[] {
   return applications.flatMap(({ id, name: owner }) =>
-    keysOf(id).flatMap((key): Found[] => {
+    getApplicationKeys(id).flatMap((key): RankedResult[] => {
       const rank = bestRank([key.name, key.prefix], words);
       if (rank === undefined) return [];
       const link = consolePath({ path: ['settings', 'application'], query: { app: id, key: key.id } });
@@ -142,10 +146,10 @@ function findKeys({ keysOf }: Directory, applications: readonly Application[], w
 }
 
 /** The users of the caller's teams. An API key that is bound to applications does not see them. */
-function findUsers({ users }: Directory, caller: Caller, words: readonly string[]): Found[] {
+function findUsers({ users }: Directory, caller: Caller, words: readonly string[]): RankedResult[] {
   if (caller.apiKey?.applications !== undefined) return [];
   const teams = new Set(caller.teams);
-  return [...users.values()].flatMap((user): Found[] => {
+  return [...users.values()].flatMap((user): RankedResult[] => {
     const team = user.teams.find((id) => teams.has(id));
     const rank = team === undefined ? undefined : bestRank([user.name, user.email], words);
     if (team === undefined || rank === undefined) return [];
@@ -155,6 +159,6 @@ function findUsers({ users }: Directory, caller: Caller, words: readonly string[
 }
 
 function bestRank(names: readonly string[], words: readonly string[]): number | undefined {
-  const ranks = names.flatMap((name) => rankOf(name, words) ?? []);
+  const ranks = names.flatMap((name) => rankName(name, words) ?? []);
   return ranks.length === 0 ? undefined : Math.min(...ranks);
 }

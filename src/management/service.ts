@@ -1,10 +1,10 @@
 import { isInstallationAdmin } from '../accounts/teams.ts';
 import { surplusName } from '../contract/names.ts';
 import { Deletion } from '../contract/shapes/deletion.ts';
-import { type RefusedToken, Unattributed } from '../contract/shapes/ledger.ts';
+import { type RefusedToken, UnattributedReport } from '../contract/shapes/ledger.ts';
 import { ServiceStatus } from '../contract/shapes/status.ts';
 import { ok } from '../http/answer.ts';
-import { jsonAnswer } from '../http/endpoint.ts';
+import { jsonResponse } from '../http/endpoint.ts';
 import { cutPage, namePage, paging } from '../http/lists.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import { ledgerEntries, noApplication } from '../storage/lmdb/ledger.ts';
@@ -22,7 +22,7 @@ export const status: Group = {
       summary: 'Read the rates, the queues and whether data is accepted',
       description:
         'Rates are averages of the last ten seconds for the whole service. `GET /metrics` has the same figures as counters.',
-      answers: { 200: jsonAnswer(ServiceStatus, 'The status.') },
+      responses: { 200: jsonResponse(ServiceStatus, 'The status.') },
       handle: (_call, { status }) => ok(status()),
     }),
   ],
@@ -38,7 +38,7 @@ export const deletions: Group = {
       operationId: 'listDeletions',
       summary: 'List the deletions in progress in your teams',
       query: paging,
-      answers: { 200: page(Deletion, 'The order is constant but arbitrary.') },
+      responses: { 200: page(Deletion, 'The order is constant but arbitrary.') },
       handle({ directory, caller, query }) {
         const own = [...directory.deletions].filter(([, { teamId }]) => caller.teams.includes(teamId));
         const { items, nextCursor } = cutPage(own, namePage(query), ([key]) => key);
@@ -63,7 +63,7 @@ export const unattributed: Group = {
       summary: 'List the latest refusals that no ledger contains',
       description:
         'The latest kinds of refusals without a known application, since the start of the service: for example with a misspelt or deleted key, or an unreadable body. Refusals with 503 are excluded. `tokens` are tokens of Unleash that no application has adopted: the ledger keeps them, also across a restart.\n\nThey may come from the senders of any team. Only the Admins of the first team, who run the installation, see them. For others the list is empty.',
-      answers: { 200: jsonAnswer(Unattributed, 'The refusals.') },
+      responses: { 200: jsonResponse(UnattributedReport, 'The refusals.') },
       handle({ directory, caller }, { latestUnattributed, store }) {
         if (!isInstallationAdmin(directory, caller)) return ok({ items: [], tokens: [] });
         const items = latestUnattributed.latest.map(({ at, ...refusal }) => ({ ...refusal, at: timeText(at) }));
@@ -84,9 +84,9 @@ function refusedTokens(store: UsageTables, now: number): RefusedToken[] {
     string,
     { token: string; sender: string | null; count: number; since: number; lastAt: number }
   >();
-  for (const { hour, subject, count, lastAt } of ledgerEntries(store, noApplication, last - hours, last + 1)) {
-    const token = subject.instance ?? surplusName;
-    const sender = subject.userAgent;
+  for (const { hour, dimensions, count, lastAt } of ledgerEntries(store, noApplication, last - hours, last + 1)) {
+    const token = dimensions.instance ?? surplusName;
+    const sender = dimensions.userAgent;
     const name = JSON.stringify([token, sender]);
     const before = found.get(name);
     found.set(name, {

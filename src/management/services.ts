@@ -1,4 +1,4 @@
-import type { AccountDraft } from '../accounts/account-draft.ts';
+import type { AccountTransaction } from '../accounts/account-draft.ts';
 import type { Directory } from '../accounts/directory.ts';
 import type { IssuerRules } from '../accounts/identity-providers.ts';
 import type { LinkLifetimes } from '../accounts/invitations.ts';
@@ -7,12 +7,12 @@ import type { AccountStore } from '../accounts/store/account-store.ts';
 import type { Authenticate } from '../auth/oauth/validation.ts';
 import type { Issuers } from '../auth/sso/issuers.ts';
 import type { Providers } from '../auth/sso/providers.ts';
-import type { Shown } from '../contract/shapes/fields.ts';
+import type { DeepReadonly } from '../contract/shapes/fields.ts';
 import type { ServiceStatus } from '../contract/shapes/status.ts';
 import type { KeyedLimits } from '../ingest/admission/rate-limits.ts';
 import type { Instances } from '../ingest/formats/identities/instances.ts';
 import type { ImportedParts } from '../ingest/formats/reports/imported-parts.ts';
-import type { LatestUnattributed } from '../ingest/ledger/ledger.ts';
+import type { UnattributedRefusals } from '../ingest/ledger/ledger.ts';
 import type { RecentChanges } from '../reports/activity/change-facts.ts';
 import type { ReportPool } from '../reports/report-pool.ts';
 import type { SharedResults } from '../reports/shared-results.ts';
@@ -43,10 +43,10 @@ export interface Services extends FreshnessDeps {
   readonly store: UsageTables;
   readonly authenticate: Authenticate;
   /** Whether an authenticated token is still valid at the time of a change. The body may arrive much later. */
-  readonly isStillValid: (claims: Claims, draft: AccountDraft) => boolean;
+  readonly isStillValid: (claims: Claims, tx: AccountTransaction) => boolean;
   /** When the user of a token signed in, seconds; `undefined` if the session has ended. */
-  readonly authTimeOf: (claims: Claims) => number | undefined;
-  /** Limits the requests of a client with all its tokens. Keyed by `holderKeyOf`. */
+  readonly findAuthTime: (claims: Claims) => number | undefined;
+  /** Limits the requests of a client with all its tokens. Keyed by `holderKey`. */
   readonly rates: KeyedLimits;
   readonly passwords: Pick<PasswordPool, 'hash'>;
   /** Whether a password is a user's. Throws after too many guesses. @param address the remote address of the request */
@@ -68,7 +68,7 @@ export interface Services extends FreshnessDeps {
   readonly exposureDays: number;
   /** Time without a packet after which a feature is stale. */
   readonly staleAfterMs: number;
-  readonly instances: Pick<Instances, 'digestOf' | 'forget'>;
+  readonly instances: Pick<Instances, 'computeDigest' | 'forget'>;
   readonly imports: ImportedParts;
   readonly reports: ReportPool;
   readonly overviews: SharedResults;
@@ -77,6 +77,6 @@ export interface Services extends FreshnessDeps {
   readonly teamFigures: TeamFigures;
   readonly recentChanges: RecentChanges;
   /** The latest refusals without an application. */
-  readonly latestUnattributed: LatestUnattributed;
-  status(): Shown<ServiceStatus>;
+  readonly latestUnattributed: UnattributedRefusals;
+  status(): DeepReadonly<ServiceStatus>;
 }

@@ -2,12 +2,12 @@ import { missing } from '../accounts/checks.ts';
 import type { Reader } from '../accounts/store/account-store.ts';
 import { deviceName } from '../auth/factors/passkeys/device-name.ts';
 import { findClient } from '../auth/oauth/clients.ts';
-import { endSignIn, endsAt, noteEnd, sessionKeysOf, userOf } from '../auth/oauth/sessions.ts';
+import { endSignIn, endsAt, findSessionUser, listSessionKeys, noteEnd } from '../auth/oauth/sessions.ts';
 import { byPassword } from '../auth/oauth/sign-ins.ts';
-import { ApiError } from '../contract/errors.ts';
+import { Refusal } from '../contract/errors.ts';
 import { SessionList, type SignInSessions } from '../contract/shapes/session.ts';
 import { noContent, ok } from '../http/answer.ts';
-import { jsonAnswer } from '../http/endpoint.ts';
+import { jsonResponse } from '../http/endpoint.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import type { Session } from '../storage/lmdb/auth-records.ts';
 import type { OAuthClient, User } from '../storage/lmdb/records.ts';
@@ -28,20 +28,20 @@ export const sessions: Group = {
       operationId: 'listSessions',
       summary: 'List the sessions of a user, by sign-in',
       description: `The last ${most} sign-ins, the most recently used first. Sessions with clients of other teams are omitted.`,
-      answers: { 200: jsonAnswer(SessionList, 'The sign-ins.') },
-      handle: (call, { accountStore }) => ok({ items: signInsOf(accountStore, call) }),
+      responses: { 200: jsonResponse(SessionList, 'The sign-ins.') },
+      handle: (call, { accountStore }) => ok({ items: listSignIns(accountStore, call) }),
     }),
     endpoint('DELETE /users/:id/sessions/:signInId', {
       access: { within: 'user', least: 'Admin', orSelf: true },
       operationId: 'endSessions',
       summary: 'Sign a user out',
       description: 'Ends a sign-in with all its sessions.',
-      answers: { 204: done('The sessions are ended, and their tokens are refused.') },
+      responses: { 204: done('The sessions are ended, and their tokens are refused.') },
       async handle({ directory, user, params: { signInId } }) {
-        await directory.change((draft) => {
-          if (!isOf(draft, user, signInId)) throw new ApiError('not_found', missing('sign-in'));
-          endSignIn(directory, draft, user.id, signInId);
-          noteEnd(draft, 'session.ended', user.id);
+        await directory.change((tx) => {
+          if (!hasSignIn(tx, user, signInId)) throw new Refusal('not_found', missing('sign-in'));
+          endSignIn(directory, tx, user.id, signInId);
+          noteEnd(tx, 'session.ended', user.id);
         });
         return noContent;
       },
@@ -50,36 +50,36 @@ export const sessions: Group = {
 };
 
 /** Whether a sign-in belongs to a user. */
-function isOf(reader: Pick<Reader, 'get' | 'keys'>, { id }: User, signIn: string): boolean {
+function hasSignIn(reader: Pick<Reader, 'get' | 'keys'>, { id }: User, signIn: string): boolean {
   if (reader.get('signIns', signIn)?.userId === id) return true;
-  return sessionKeysOf(reader, id).some((key) => reader.get('sessions', key)?.signIn === signIn);
+  return listSessionKeys(reader, id).some((key) => reader.get('sessions', key)?.signIn === signIn);
 }
 
-interface Shown {
+interface ShownSession {
   readonly key: string;
   readonly session: Session;
   readonly client: OAuthClient;
 }
 
 /** The sessions of a user that a caller may see, by sign-in. */
-function signInsOf(
+function listSignIns(
   accountStore: Services['accountStore'],
   { directory, caller, user }: Pick<Call<'', 'user'>, 'directory' | 'caller' | 'user'>,
 ): SignInSessions[] {
-  const found = sessionKeysOf(accountStore, user.id).flatMap((key): Shown[] => {
+  const found = listSessionKeys(accountStore, user.id).flatMap((key): ShownSession[] => {
     const session = accountStore.get('sessions', key);
-    if (session === undefined || userOf(directory, directory, session) === undefined) return [];
+    if (session === undefined || findSessionUser(directory, directory, session) === undefined) return [];
     const client = findClient(directory, session.clientId);
     return client !== undefined && isShownTo(caller, client) ? [{ key, session, client }] : [];
   });
   found.sort((a, b) => b.session.refreshedAt - a.session.refreshedAt);
-  const signIns = new Map<string, Shown[]>();
+  const signIns = new Map<string, ShownSession[]>();
   for (const one of found) signIns.set(one.session.signIn, [...(signIns.get(one.session.signIn) ?? []), one]);
   return [...signIns.values()].slice(0, most).map((given) => showSignIn(given, caller));
 }
 
 /** @param given the sessions of one sign-in, the most recently used first */
-function showSignIn(given: readonly Shown[], caller: Caller): SignInSessions {
+function showSignIn(given: readonly ShownSession[], caller: Caller): SignInSessions {
   const { signIn, authTime, refreshedAt, authentication = byPassword } = given[0]!.session;
   const { factors, provider, userAgent } = authentication;
   return {

@@ -6,23 +6,23 @@ import type { DataFindings } from '../reports/verdicts/findings.ts';
 import type { Application, FeatureDeclaration } from '../storage/lmdb/records.ts';
 
 /** The findings of one computation. */
-export interface Computed {
+export interface ComputedFindings {
   readonly data: DataFindings;
   /** Until when the counts are complete, Unix ms; `undefined` on a single machine. */
   readonly completeThrough: number | undefined;
 }
 
-interface Kept {
+interface CacheEntry {
   readonly version: string;
   /** Monotonic ms. */
   readonly startedAt: number;
-  readonly result: Promise<Computed>;
-  latest: Computed | undefined;
+  readonly result: Promise<ComputedFindings>;
+  latest: ComputedFindings | undefined;
 }
 
 interface SharedFindingsDeps extends FreshnessDeps {
   readonly reports: Pick<ReportPool, 'make'>;
-  readonly directory: Pick<Directory, 'clock' | 'featuresOf'>;
+  readonly directory: Pick<Directory, 'clock' | 'getFeatures'>;
   readonly staleAfterMs: number;
 }
 
@@ -39,7 +39,7 @@ const maxKept = 1000;
  */
 export class SharedFindings {
   readonly #deps: SharedFindingsDeps;
-  readonly #kept = new Map<string, Kept>();
+  readonly #kept = new Map<string, CacheEntry>();
   /** The applications to compute next, by id. */
   readonly #waiting = new Map<string, Application>();
   #isComputing = false;
@@ -49,7 +49,7 @@ export class SharedFindings {
   }
 
   /** The findings of an application. @throws {ApiError} as `ReportPool.make` does */
-  of(application: Application): Promise<Computed> {
+  of(application: Application): Promise<ComputedFindings> {
     return this.#fresh(application, freshMs);
   }
 
@@ -57,7 +57,7 @@ export class SharedFindings {
    * The last findings of an application; `undefined` if there are none yet. Old ones are computed again in the background, one application
    * after the other, so that a page about all applications does not delay others.
    */
-  latest(application: Application): Computed | undefined {
+  latest(application: Application): ComputedFindings | undefined {
     const known = this.#kept.get(application.id);
     const isOld = known !== undefined && this.#deps.directory.clock.monotonic() - known.startedAt >= lazyMs;
     if (known === undefined || isOld) {
@@ -77,25 +77,25 @@ export class SharedFindings {
     this.#isComputing = false;
   }
 
-  #isOver({ version, startedAt }: Kept, application: Application, mostMs: number): boolean {
+  #isOver({ version, startedAt }: CacheEntry, application: Application, mostMs: number): boolean {
     const { directory } = this.#deps;
     return (
       directory.clock.monotonic() - startedAt >= mostMs ||
-      version !== versionOf(application, this.#declared(application))
+      version !== computeVersion(application, this.#declared(application))
     );
   }
 
   #declared({ id }: Application): readonly FeatureDeclaration[] {
-    return [...this.#deps.directory.featuresOf(id).values()];
+    return [...this.#deps.directory.getFeatures(id).values()];
   }
 
-  #fresh(application: Application, mostMs: number): Promise<Computed> {
+  #fresh(application: Application, mostMs: number): Promise<ComputedFindings> {
     const { id } = application;
     const known = this.#kept.get(id);
     if (known !== undefined && !this.#isOver(known, application, mostMs)) return known.result;
     const declared = this.#declared(application);
-    const kept: Kept = {
-      version: versionOf(application, declared),
+    const kept: CacheEntry = {
+      version: computeVersion(application, declared),
       startedAt: this.#deps.directory.clock.monotonic(),
       result: this.#make(application, declared),
       latest: known?.latest,
@@ -114,7 +114,7 @@ export class SharedFindings {
     return kept.result;
   }
 
-  async #make(application: Application, declared: readonly FeatureDeclaration[]): Promise<Computed> {
+  async #make(application: Application, declared: readonly FeatureDeclaration[]): Promise<ComputedFindings> {
     const { reports, freshen, directory, staleAfterMs } = this.#deps;
     const fresh = await freshen('any');
     const { number, teamId, environments } = application;
@@ -125,6 +125,6 @@ export class SharedFindings {
 }
 
 /** Changes with the declarations and environments of an application. */
-function versionOf({ environments }: Application, declared: readonly FeatureDeclaration[]): string {
+function computeVersion({ environments }: Application, declared: readonly FeatureDeclaration[]): string {
   return [declarationsVersion(declared), ...environments.map(({ number }) => number)].join(' ');
 }

@@ -1,4 +1,4 @@
-import { patchSignInPolicy, signInPolicyOf } from '../accounts/sign-in-policy.ts';
+import { patchSignInPolicy, readSignInPolicy } from '../accounts/sign-in-policy.ts';
 import { SignInPolicy, SignInPolicyPatch } from '../contract/shapes/sign-in-policy.ts';
 import type { SignInPolicy as StoredPolicy } from '../storage/lmdb/records.ts';
 import { checkMatch, oneTagged, tagged } from './answers.ts';
@@ -15,8 +15,8 @@ export const signInPolicy: Group = {
       access,
       operationId: 'getSignInPolicy',
       summary: 'Read the sign-in policy',
-      answers: { 200: oneTagged(SignInPolicy, 'The policy.') },
-      handle: (_call, { accountStore }) => tagged(show(signInPolicyOf(accountStore))),
+      responses: { 200: oneTagged(SignInPolicy, 'The policy.') },
+      handle: (_call, { accountStore }) => tagged(show(readSignInPolicy(accountStore))),
     }),
     endpoint('PATCH /sign-in-policy', {
       access: { ...access, recent: true },
@@ -26,9 +26,9 @@ export const signInPolicy: Group = {
         'A change applies at the next sign-in or authorisation of each user. Existing sessions continue. Users who lack a second factor that is now required set it up after their password.',
       body: SignInPolicyPatch,
       matches: true,
-      answers: { 200: oneTagged(SignInPolicy, 'The policy after the change.') },
+      responses: { 200: oneTagged(SignInPolicy, 'The policy after the change.') },
       async handle({ directory, request, body }, { providers }) {
-        const matched = directory.under({ check: (draft) => checkMatch(request, show(signInPolicyOf(draft))) });
+        const matched = directory.under({ check: (tx) => checkMatch(request, show(readSignInPolicy(tx))) });
         return tagged(show(await patchSignInPolicy(matched, body, providers)));
       },
     }),

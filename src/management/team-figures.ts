@@ -6,7 +6,7 @@ import type { Application } from '../storage/lmdb/records.ts';
 
 type Messages = ReadonlyMap<string, ApplicationMessages>;
 
-interface Kept {
+interface CacheEntry {
   /** Monotonic ms. */
   readonly startedAt: number;
   readonly result: Promise<Messages>;
@@ -23,7 +23,7 @@ const freshMs = 4000;
 /** Shares the messages of the applications of each team among callers. */
 export class TeamFigures {
   readonly #deps: TeamFiguresDeps;
-  readonly #kept = new Map<string, Kept>();
+  readonly #kept = new Map<string, CacheEntry>();
 
   constructor(deps: TeamFiguresDeps) {
     this.#deps = deps;

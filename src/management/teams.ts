@@ -1,24 +1,24 @@
 import type { Accounts } from '../accounts/accounts.ts';
 import { mustExist, nameRule } from '../accounts/checks.ts';
-import { adminsOf, findMember, lastAdmin, membersOf, putMember, removeMember } from '../accounts/members.ts';
-import { isMore, overPlan, usualPlan } from '../accounts/plans.ts';
+import { findMember, lastAdmin, listAdmins, listMembers, putMember, removeMember } from '../accounts/members.ts';
+import { defaultTier, describeTierLimit, isMore } from '../accounts/plans.ts';
 import {
-  countsOf,
+  countResources,
   createTeam,
   deleteTeam,
+  findOrigin,
   hasApplications,
   isInstallationAdmin,
-  originOf,
   patchTeam,
 } from '../accounts/teams.ts';
 import { settings } from '../contract/config-schema.ts';
-import { ApiError } from '../contract/errors.ts';
-import { limits, type Plan } from '../contract/plans.ts';
+import { Refusal } from '../contract/errors.ts';
+import { limits, type Tier } from '../contract/plans.ts';
 import { type Allowance, kinds, NewTeam, Team, TeamLimits, TeamPatch } from '../contract/shapes/team.ts';
 import { Member, MemberPut } from '../contract/shapes/user.ts';
 import { noContent, ok } from '../http/answer.ts';
-import { jsonAnswer } from '../http/endpoint.ts';
-import { pageOf, paging } from '../http/lists.ts';
+import { jsonResponse } from '../http/endpoint.ts';
+import { createPage, paging } from '../http/lists.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import type { Team as StoredTeam } from '../storage/lmdb/records.ts';
 import { checkManages } from './access.ts';
@@ -31,21 +31,21 @@ const teamLimits = endpoint('GET /teams/:id/limits', {
   access: { within: 'team', least: 'Viewer' },
   operationId: 'getTeamLimits',
   summary: 'Read the limits of a team',
-  answers: { 200: jsonAnswer(TeamLimits, 'The limits.') },
+  responses: { 200: jsonResponse(TeamLimits, 'The limits.') },
   handle: ({ directory, team }, { plans, limits }) =>
     ok({
       plan: team.plan,
       canRaise: plans === 'open',
       allowances: allowances(directory, team),
       settings: limitSettings.map((key) => {
-        const { flag, schema } = settings.find((setting) => setting.key === key)!;
-        return { setting: `--${flag}`, value: limits[key], words: schema.description };
+        const { option, schema } = settings.find((setting) => setting.key === key)!;
+        return { setting: `--${option}`, value: limits[key], words: schema.description };
       }),
     }),
 });
 
 function allowances(accounts: Accounts, { id, plan }: StoredTeam): Allowance[] {
-  const counts = [...countsOf(accounts, id)];
+  const counts = [...countResources(accounts, id)];
   return kinds.map((what) => {
     const [most] = counts.filter((each) => each.what === what).sort((a, b) => b.count - a.count);
     const { words, [plan]: allowed } = limits[what];
@@ -64,10 +64,10 @@ export const teams: Group = {
       operationId: 'listTeams',
       summary: 'List your teams',
       query: paging,
-      answers: { 200: page(Team, 'The oldest team comes first.') },
+      responses: { 200: page(Team, 'The oldest team comes first.') },
       handle({ directory, caller, query }) {
         const visible = [...directory.teams.values()].filter(({ id }) => caller.teams.includes(id));
-        return ok(pageOf(visible, query, show));
+        return ok(createPage(visible, query, show));
       },
     }),
     endpoint('POST /teams', {
@@ -77,19 +77,23 @@ export const teams: Group = {
       description:
         'Requires an Admin of the primary team. The user who creates it is its first member, as an Admin. If an API key creates it, the Admins of the team of the key become members. Plans limit the number of teams that the Admins and API keys of a team create, including the teams created by those teams. This limit does not apply to Admins of the first team, who run the installation, if they sign in as users.',
       body: NewTeam,
-      answers: { 201: made(Team, 'The team.') },
-      refuses: { invalid_name: nameRule('a team'), conflict: noFounder, plan_limit: overPlan('free', 'teams') },
+      responses: { 201: made(Team, 'The team.') },
+      refuses: {
+        invalid_name: nameRule('a team'),
+        conflict: noFounder,
+        plan_limit: describeTierLimit('free', 'teams'),
+      },
       async handle({ directory, caller, callerIn, body }, { plans }) {
         const own = directory.teams.get(caller.primaryTeam)?.plan ?? 'free';
         checkRise(plans, body.plan, own);
-        const plan = body.plan ?? (plans === 'open' ? usualPlan : own);
+        const tier = body.plan ?? (plans === 'open' ? defaultTier : own);
         const managed = directory.under({
-          check: (draft) => checkManages('team', draft, callerIn(draft).primaryTeam, callerIn(draft)),
+          check: (tx) => checkManages('team', tx, callerIn(tx).primaryTeam, callerIn(tx)),
         });
         const team = await createTeam(managed, body.name, {
-          plan,
-          foundersOf: (accounts) => foundersOf(accounts, callerIn(accounts)),
-          originOf: (accounts) => chargedTeam(accounts, callerIn(accounts)),
+          plan: tier,
+          listFounders: (accounts) => listFounders(accounts, callerIn(accounts)),
+          findOrigin: (accounts) => chargedTeam(accounts, callerIn(accounts)),
         });
         return created(['teams', team.id], show(team));
       },
@@ -98,7 +102,7 @@ export const teams: Group = {
       access: { within: 'team', least: 'Viewer' },
       operationId: 'getTeam',
       summary: 'Read a team',
-      answers: { 200: oneTagged(Team, 'The team.') },
+      responses: { 200: oneTagged(Team, 'The team.') },
       handle: ({ team }) => tagged(show(team)),
     }),
     teamLimits,
@@ -109,7 +113,7 @@ export const teams: Group = {
       description: 'A change of the plan or of the second factor requires a recent sign-in.',
       body: TeamPatch,
       matches: true,
-      answers: { 200: oneTagged(Team, 'The team after the change.') },
+      responses: { 200: oneTagged(Team, 'The team after the change.') },
       refuses: {
         invalid_name: nameRule('a team'),
         conflict: 'The team exceeds the limits of the plan free: 4 applications in a team, where the plan allows 3',
@@ -117,8 +121,8 @@ export const teams: Group = {
       async handle({ directory, team: { id }, request, body, checkRecent }, { plans }) {
         if (body.plan !== undefined || body.secondFactor !== undefined) checkRecent();
         const matched = directory.under({
-          check(draft) {
-            const team = mustExist('team', draft.teams.get(id));
+          check(tx) {
+            const team = mustExist('team', tx.teams.get(id));
             checkMatch(request, show(team));
             checkRise(plans, body.plan, team.plan);
           },
@@ -131,7 +135,7 @@ export const teams: Group = {
       operationId: 'deleteTeam',
       summary: 'Delete a team with its API keys, sign-in clients and webhooks',
       description: 'A team with applications, or with members who are in no other team, cannot be deleted.',
-      answers: { 204: done('It is deleted.') },
+      responses: { 204: done('It is deleted.') },
       refuses: { conflict: hasApplications },
       handle: ({ directory, team }) => deleteTeam(directory, team.id),
     }),
@@ -142,24 +146,24 @@ function show({ id, name, plan, secondFactor = 'optional', createdAt, updatedAt 
   return { id, name, plan, secondFactor, createdAt: timeText(createdAt), updatedAt: timeText(updatedAt) };
 }
 
-/** Checks that a plan is not raised, not even by a new team. @throws {ApiError} `forbidden` */
-function checkRise(plans: Services['plans'], wanted: Plan | undefined, from: Plan): void {
+/** Checks that a plan is not raised, not even by a new team. @throws {Refusal} `forbidden` */
+function checkRise(plans: Services['plans'], wanted: Tier | undefined, from: Tier): void {
   if (plans === 'open' || wanted === undefined || !isMore(wanted, from)) return;
-  throw new ApiError('forbidden', 'Only the operator of the service can raise plans, with --plans open');
+  throw new Refusal('forbidden', 'Only the operator of the service can raise plans, with --plans open');
 }
 
 /** The team whose limit a new team counts towards; `undefined` for people who run the installation, who have no limit. */
 function chargedTeam(accounts: Accounts, caller: Call['caller']): string | undefined {
   if (accounts.users.has(caller.id) && isInstallationAdmin(accounts, caller)) return undefined;
-  return originOf(accounts, caller.primaryTeam);
+  return findOrigin(accounts, caller.primaryTeam);
 }
 
 /** The first members: the user who creates the team, or the Admins of the API key's team. */
-function foundersOf(accounts: Accounts, { id, primaryTeam }: Call['caller']): readonly string[] {
+function listFounders(accounts: Accounts, { id, primaryTeam }: Call['caller']): readonly string[] {
   if (accounts.users.has(id)) return [id];
-  const admins = adminsOf(accounts, primaryTeam).map((member) => member.id);
+  const admins = listAdmins(accounts, primaryTeam).map((member) => member.id);
   if (admins.length > 0) return admins;
-  throw new ApiError('conflict', noFounder);
+  throw new Refusal('conflict', noFounder);
 }
 
 const onlyTeam = 'This is your only team, and a user without a team is deleted. Another Admin can remove you';
@@ -173,15 +177,15 @@ export const members: Group = {
       operationId: 'listMembers',
       summary: 'List the members of a team',
       query: paging,
-      answers: { 200: page(Member, 'The oldest user comes first.') },
+      responses: { 200: page(Member, 'The oldest user comes first.') },
       handle: ({ directory, caller, team, query }) =>
-        ok(pageOf(membersOf(directory, team.id), query, (user) => showMember(user, caller, team.id))),
+        ok(createPage(listMembers(directory, team.id), query, (user) => showMember(user, caller, team.id))),
     }),
     endpoint('GET /teams/:id/members/:userId', {
       access: { within: 'team', least: 'Viewer' },
       operationId: 'getMember',
       summary: 'Read a member',
-      answers: { 200: jsonAnswer(Member, 'The member.') },
+      responses: { 200: jsonResponse(Member, 'The member.') },
       handle: ({ directory, caller, team, params }) =>
         ok(showMember(findMember(directory, team.id, params.userId), caller, team.id)),
     }),
@@ -192,18 +196,18 @@ export const members: Group = {
       description: 'You can add a user if you are an Admin of another of their teams. The body may be empty.',
       body: MemberPut,
       bodyOptional: true,
-      answers: {
-        200: jsonAnswer(Member, 'The user already was a member.'),
+      responses: {
+        200: jsonResponse(Member, 'The user already was a member.'),
         201: made(Member, 'The user is a member now.'),
       },
-      refuses: { plan_limit: overPlan('free', 'members'), conflict: lastAdmin('Shop') },
+      refuses: { plan_limit: describeTierLimit('free', 'members'), conflict: lastAdmin('Shop') },
       async handle({ directory, caller, callerIn, team, params: { userId }, body: { role } }) {
         // An Admin must not take over users of other teams.
         const ofKnown = directory.under({
-          check(draft) {
-            checkManages('user', draft, userId, callerIn(draft));
-            const own = userId === caller.id ? callerIn(draft).roleIn(team.id) : role;
-            if (role !== undefined && role !== own) throw new ApiError('forbidden', ownRole);
+          check(tx) {
+            checkManages('user', tx, userId, callerIn(tx));
+            const own = userId === caller.id ? callerIn(tx).roleIn(team.id) : role;
+            if (role !== undefined && role !== own) throw new Refusal('forbidden', ownRole);
           },
         });
         const { user, added } = await putMember(ofKnown, team.id, userId, role);
@@ -216,14 +220,14 @@ export const members: Group = {
       operationId: 'removeMember',
       summary: 'Remove a user from a team',
       description: 'A user without another team is deleted.',
-      answers: { 204: done('The user is no longer a member.') },
+      responses: { 204: done('The user is no longer a member.') },
       refuses: { conflict: onlyTeam },
       async handle({ directory, caller, team, params }) {
         const { userId } = params;
         const withoutSelf = directory.under({
-          check(draft) {
-            const { id, teams } = findMember(draft, team.id, userId);
-            if (id === caller.id && teams.length === 1) throw new ApiError('conflict', onlyTeam);
+          check(tx) {
+            const { id, teams } = findMember(tx, team.id, userId);
+            if (id === caller.id && teams.length === 1) throw new Refusal('conflict', onlyTeam);
           },
         });
         await removeMember(withoutSelf, team.id, userId);

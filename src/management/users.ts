@@ -1,34 +1,34 @@
-import type { AccountDraft } from '../accounts/account-draft.ts';
+import type { AccountTransaction } from '../accounts/account-draft.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import { missing, mustExist, nameRule } from '../accounts/checks.ts';
 import type { Directory } from '../accounts/directory.ts';
 import {
-  draftLink,
-  invitationOf,
+  findInvitation,
   type NewLink,
   newLink,
   noLink,
   purposeFor,
+  putLink,
   withdrawLink,
 } from '../accounts/invitations.ts';
 import { tooManyPasswords } from '../accounts/password-pool.ts';
 import { hasPassword, noPasswordHash, temporary, withoutPassword } from '../accounts/passwords.ts';
-import { overPlan } from '../accounts/plans.ts';
+import { describeTierLimit } from '../accounts/plans.ts';
 import {
+  applyUserPatch,
   checkNewUser,
   checkPassword,
   checkUserPatch,
   createUser,
   deleteUser,
-  draftUserPatch,
   emailTaken,
   type NewUser as NewUserRecord,
   primaryTeamNotOwn,
 } from '../accounts/users.ts';
 import { invitationUrl } from '../auth/browser/invitation-page.ts';
-import { endSessionsOf } from '../auth/oauth/sessions.ts';
-import { ApiError } from '../contract/errors.ts';
-import { roleIn, teamRolesOf } from '../contract/roles.ts';
+import { endUserSessions } from '../auth/oauth/sessions.ts';
+import { Refusal } from '../contract/errors.ts';
+import { listTeamRoles, roleIn } from '../contract/roles.ts';
 import { pick } from '../contract/shapes/fields.ts';
 import {
   InvitationShownOnce,
@@ -36,9 +36,9 @@ import {
   NewResetLink,
 } from '../contract/shapes/invitation.ts';
 import { type Member, NewUser, User, UserPatch, UserShownOnce } from '../contract/shapes/user.ts';
-import { type Answer, noContent, ok } from '../http/answer.ts';
-import { jsonAnswer } from '../http/endpoint.ts';
-import { pageOf, paging } from '../http/lists.ts';
+import { noContent, ok, type TypedResponse } from '../http/answer.ts';
+import { jsonResponse } from '../http/endpoint.ts';
+import { createPage, paging } from '../http/lists.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import type { ApiKey, User as StoredUser } from '../storage/lmdb/records.ts';
 import { type Caller, checkManages, notInTeam } from './access.ts';
@@ -57,12 +57,12 @@ export const users: Group = {
       operationId: 'listUsers',
       summary: 'List the users of your teams',
       query: paging,
-      answers: { 200: page(User, 'The oldest user comes first.') },
+      responses: { 200: page(User, 'The oldest user comes first.') },
       handle({ directory, caller, query }) {
         const own = new Set(caller.teams);
         const all = [...directory.users.values()];
         const visible = all.filter(({ teams }) => teams.some((team) => own.has(team)));
-        return ok(pageOf(visible, query, (user) => showUser(user, caller)));
+        return ok(createPage(visible, query, (user) => showUser(user, caller)));
       },
     }),
     endpoint('POST /users', {
@@ -72,14 +72,14 @@ export const users: Group = {
       description:
         'The first team is the primary team of the user. Without `password`, the answer has an invitation: a link with which the user chooses one. A given password has to be replaced at the first sign-in.',
       body: NewUser,
-      answers: { 201: made(UserShownOnce, 'The user.') },
+      responses: { 201: made(UserShownOnce, 'The user.') },
       refuses: {
         invalid_name: nameRule('a user'),
         not_found: missing('team'),
         not_in_team: notInTeam.team,
         conflict: emailTaken,
         backpressure: tooManyPasswords,
-        plan_limit: overPlan('free', 'members'),
+        plan_limit: describeTierLimit('free', 'members'),
       },
       async handle({ directory, caller, callerIn, body }, services) {
         const { password, teams = [caller.primaryTeam], ...rest } = body;
@@ -87,7 +87,7 @@ export const users: Group = {
         if (password !== undefined) checkPassword(password, wanted.email);
         checkManagesTeams(directory, caller, teams);
         checkNewUser(directory, wanted); // Before the hash, which takes long.
-        const own = directory.under({ check: (draft) => checkManagesTeams(draft, callerIn(draft), teams) });
+        const own = directory.under({ check: (tx) => checkManagesTeams(tx, callerIn(tx), teams) });
         if (password === undefined) return invite(services, own, wanted, caller);
         const passwordHash = await services.passwords.hash(password, directory.randomBytes, caller.id);
         const user = await createUser(own, { ...wanted, passwordHash, ...temporary(passwordHash) });
@@ -99,7 +99,7 @@ export const users: Group = {
       operationId: 'getMe',
       summary: 'Read the user of the token',
       description: 'An API key has the shape of a user.',
-      answers: { 200: jsonAnswer(User, 'The user or API key.', { ETag: EntityTagOfUser }) },
+      responses: { 200: jsonResponse(User, 'The user or API key.', { ETag: EntityTagOfUser }) },
       handle({ directory, caller }) {
         const user = directory.users.get(caller.id);
         if (user !== undefined) return tagged(showUser(user, caller));
@@ -110,7 +110,7 @@ export const users: Group = {
       access: { within: 'user', least: 'Viewer' },
       operationId: 'getUser',
       summary: 'Read a user',
-      answers: { 200: oneTagged(User, 'The user.') },
+      responses: { 200: oneTagged(User, 'The user.') },
       handle: ({ caller, user }) => tagged(showUser(user, caller)),
     }),
     endpoint('PATCH /users/:id', {
@@ -123,7 +123,7 @@ and a recent sign-in.
 A new password signs the user out everywhere. For others, \`POST /users/{id}/reset-link\` makes a link with which they choose one.`,
       body: UserPatch,
       matches: true,
-      answers: { 200: oneTagged(User, 'The user after the change.') },
+      responses: { 200: oneTagged(User, 'The user after the change.') },
       refuses: { invalid_name: nameRule('a user'), conflict: emailTaken, backpressure: tooManyPasswords },
       handle: (call, services) => patchUserFor(services, call),
     }),
@@ -132,12 +132,12 @@ A new password signs the user out everywhere. For others, \`POST /users/{id}/res
       operationId: 'deleteUser',
       summary: 'Delete a user',
       description: 'Requires an Admin who is in all teams of the user. Each of these teams must have another Admin.',
-      answers: { 204: done('The user is deleted, and their tokens are refused.') },
+      responses: { 204: done('The user is deleted, and their tokens are refused.') },
       refuses: { conflict: self },
       async handle({ directory, caller, callerIn, user }) {
-        if (user.id === caller.id) throw new ApiError('conflict', self);
+        if (user.id === caller.id) throw new Refusal('conflict', self);
         const managed = directory.under({
-          check: (draft) => checkManagesAllOf(callerIn(draft), draft.users.get(user.id) ?? user),
+          check: (tx) => checkManagesAllTeams(callerIn(tx), tx.users.get(user.id) ?? user),
         });
         await deleteUser(managed, user.id);
         return noContent;
@@ -161,7 +161,7 @@ async function invite(
   return created(['users', user.id], { ...showUser(user, caller), invitation: showNewLink(services, link) });
 }
 
-/** @throws {ApiError} `not_found`, `not_in_team`, `forbidden` */
+/** @throws {Refusal} `not_found`, `not_in_team`, `forbidden` */
 function checkManagesTeams(accounts: Accounts, caller: Caller, teams: readonly string[]): void {
   for (const team of teams) checkManages('team', accounts, team, caller);
 }
@@ -178,37 +178,37 @@ type PatchCall = Call<'/users/:id', 'user', Record<never, never>, typeof UserPat
 async function patchUserFor(
   services: Services,
   { directory, caller, callerIn, checkRecent, user: seen, request, body: patch }: PatchCall,
-): Promise<Answer<200, User, 'etag'>> {
+): Promise<TypedResponse<200, User, 'etag'>> {
   const known = mustExist('user', directory.users.get(seen.id));
   checkFirst({ directory, caller, user: known, request }, patch);
   if (known.id !== caller.id && fieldsChanged(known, patch).some((field) => guarded.has(field))) checkRecent();
-  const proof = await proofOf(services, { caller, user: seen, request }, patch);
+  const proof = await checkProof(services, { caller, user: seen, request }, patch);
   const { password } = patch;
   const hash =
     password === undefined ? undefined : await services.passwords.hash(password, directory.randomBytes, caller.id);
-  const { patched, changer } = await directory.change((draft) => {
-    const changer = callerIn(draft);
-    const user = mustExist('user', draft.users.get(seen.id));
+  const { patched, changer } = await directory.change((tx) => {
+    const changer = callerIn(tx);
+    const user = mustExist('user', tx.users.get(seen.id));
     const { password: _, ...changes } = changesFor(changer, user, patch);
     if (needsProof(changer, user, patch) && proof !== user.passwordHash) {
-      throw new ApiError('conflict', 'The user was changed concurrently. Read the user again, then apply your change');
+      throw new Refusal('conflict', 'The user was changed concurrently. Read the user again, then apply your change');
     }
     checkMatch(request, showUser(user, changer));
-    if (hash !== undefined) endSessionsOf(directory, draft, user.id);
+    if (hash !== undefined) endUserSessions(directory, tx, user.id);
     const full = hash === undefined ? changes : { ...changes, passwordHash: hash };
-    return { patched: draftUserPatch(draft, user, full, directory.clock.now(), { factors: ['password'] }), changer };
+    return { patched: applyUserPatch(tx, user, full, directory.clock.now(), { factors: ['password'] }), changer };
   });
   return tagged(showUser(patched, changer));
 }
 
-/** The fields of a patch that differ from the user. @throws {ApiError} `forbidden`, `invalid_body` */
+/** The fields of a patch that differ from the user. @throws {Refusal} `forbidden`, `invalid_body` */
 function changesFor(caller: Caller, user: StoredUser, { currentPassword: _, ...patch }: Patch): Changes {
   const changed = fieldsChanged(user, patch);
   if (user.id === caller.id) checkOwn(user, changed);
-  else if (changed.includes('password')) throw new ApiError('forbidden', ofAnother);
-  else if (changed.some((field) => guarded.has(field))) checkManagesAllOf(caller, user);
+  else if (changed.includes('password')) throw new Refusal('forbidden', ofAnother);
+  else if (changed.some((field) => guarded.has(field))) checkManagesAllTeams(caller, user);
   if (patch.primaryTeam !== undefined && !caller.teams.includes(patch.primaryTeam)) {
-    throw new ApiError('invalid_body', primaryTeamNotOwn);
+    throw new Refusal('invalid_body', primaryTeamNotOwn);
   }
   return pick(patch, changed);
 }
@@ -229,29 +229,29 @@ const guarded: ReadonlySet<keyof Changes> = new Set(['email', 'role', 'primaryTe
 
 export const ownRole = 'Only another Admin can change your role';
 
-/** @throws {ApiError} `forbidden` */
+/** @throws {Refusal} `forbidden` */
 function checkOwn(user: StoredUser, changed: readonly (keyof Changes)[]): void {
-  if (changed.includes('role')) throw new ApiError('forbidden', ownRole);
+  if (changed.includes('role')) throw new Refusal('forbidden', ownRole);
   const isAdmin = user.teams.every((team) => roleIn(user, team) === 'Admin');
   if (changed.includes('email') && !isAdmin) {
-    throw new ApiError('forbidden', 'Only an Admin can change your e-mail address');
+    throw new Refusal('forbidden', 'Only an Admin can change your e-mail address');
   }
 }
 
-/** @throws {ApiError} `forbidden` */
-function checkManagesAllOf(caller: Caller, { teams }: StoredUser): void {
+/** @throws {Refusal} `forbidden` */
+function checkManagesAllTeams(caller: Caller, { teams }: StoredUser): void {
   if (teams.every((team) => caller.roleIn(team) === 'Admin')) return;
-  throw new ApiError('forbidden', 'The user is also in other teams. This requires an Admin who is in all of them');
+  throw new Refusal('forbidden', 'The user is also in other teams. This requires an Admin who is in all of them');
 }
 
 /**
  * Checks that a caller may change how a user signs in: that of another user as an Admin of all of their teams, and their own with a
  * client that acts in all of them.
- * @throws {ApiError} `forbidden`
+ * @throws {Refusal} `forbidden`
  */
 export function checkManagesSignIn(caller: Caller, user: StoredUser): void {
-  if (user.id !== caller.id) checkManagesAllOf(caller, user);
-  else if (user.teams.some((team) => !caller.teams.includes(team))) throw new ApiError('forbidden', withTeamClient);
+  if (user.id !== caller.id) checkManagesAllTeams(caller, user);
+  else if (user.teams.some((team) => !caller.teams.includes(team))) throw new Refusal('forbidden', withTeamClient);
 }
 
 const withTeamClient = 'You are also in other teams. A sign-in client of one team cannot change how you sign in';
@@ -276,21 +276,21 @@ function checkFirst(
 
 /**
  * Checks the current password if the change needs it. @returns the matching hash
- * @throws {ApiError} `forbidden`, `invalid_body`, `rate_limited`, `backpressure`
+ * @throws {Refusal} `forbidden`, `invalid_body`, `rate_limited`, `backpressure`
  */
-async function proofOf(
+async function checkProof(
   { provePassword }: Services,
   { caller, user, request }: Pick<PatchCall, 'caller' | 'user' | 'request'>,
   patch: Patch,
 ): Promise<string | undefined> {
   if (!needsProof(caller, user, patch)) return undefined;
-  if (!hasPassword(user)) throw new ApiError('forbidden', withoutOne);
+  if (!hasPassword(user)) throw new Refusal('forbidden', withoutOne);
   const { currentPassword } = patch;
   if (currentPassword === undefined) {
-    throw new ApiError('invalid_body', 'Field currentPassword must be your current password');
+    throw new Refusal('invalid_body', 'Field currentPassword must be your current password');
   }
   if (await provePassword(user, currentPassword, request.remoteAddress)) return user.passwordHash;
-  throw new ApiError('forbidden', 'currentPassword is not your password');
+  throw new Refusal('forbidden', 'currentPassword is not your password');
 }
 
 /** A user as in the API, without teams that the caller is not in. */
@@ -303,7 +303,7 @@ function showUser(user: StoredUser, caller: Caller): User {
     name,
     role,
     teams,
-    teamRoles: teamRolesOf(user, teams),
+    teamRoles: listTeamRoles(user, teams),
     primaryTeam: teams.includes(primaryTeam) ? primaryTeam : null,
     invitation: showInvitation(user),
     createdAt: timeText(user.createdAt),
@@ -316,7 +316,7 @@ export function showMember(user: StoredUser, caller: Caller, teamId: string): Me
 }
 
 function showInvitation(user: StoredUser): User['invitation'] {
-  const invitation = invitationOf(user);
+  const invitation = findInvitation(user);
   if (invitation === undefined) return null;
   return { purpose: invitation.purpose, expiresAt: timeText(invitation.expiresAt) };
 }
@@ -343,11 +343,11 @@ export const resetLinks: Group = {
 for \`--invitation-ttl\` if the user has not accepted their invitation. By default, the password and the sessions remain valid until it
 is used. After a leak, \`endSessions\` ends them at once.`,
       body: NewResetLink,
-      answers: { 200: jsonAnswer(InvitationShownOnce, 'The link.') },
+      responses: { 200: jsonResponse(InvitationShownOnce, 'The link.') },
       refuses: { conflict: notOwn },
       async handle(call, services) {
         const { endSessions = false } = call.body;
-        return ok(await changeManaged(call, (draft, user) => issue(services, draft, user, endSessions)));
+        return ok(await changeManaged(call, (tx, user) => issue(services, tx, user, endSessions)));
       },
     }),
     endpoint('DELETE /users/:id/reset-link', {
@@ -355,38 +355,38 @@ is used. After a leak, \`endSessions\` ends them at once.`,
       operationId: 'deleteResetLink',
       summary: 'Withdraw the link of a user',
       description: 'Requires an Admin who is in all teams of the user. It withdraws an invitation, too.',
-      answers: { 204: done('The link is no longer valid.') },
+      responses: { 204: done('The link is no longer valid.') },
       refuses: { conflict: notOwn, not_found: noLink },
       async handle(call) {
-        await changeManaged(call, (draft, user) => withdrawLink(draft, user, call.directory.clock.now()));
+        await changeManaged(call, (tx, user) => withdrawLink(tx, user, call.directory.clock.now()));
         return noContent;
       },
     }),
   ],
 };
 
-/** Changes a user whom the caller manages. @throws {ApiError} `conflict`, `forbidden`, `not_found` */
+/** Changes a user whom the caller manages. @throws {Refusal} `conflict`, `forbidden`, `not_found` */
 function changeManaged<T>(
   { directory, caller, callerIn, user: seen }: Pick<Call<'', 'user'>, 'directory' | 'caller' | 'callerIn' | 'user'>,
-  change: (draft: AccountDraft, user: StoredUser) => T,
+  change: (tx: AccountTransaction, user: StoredUser) => T,
 ): Promise<T> {
-  if (seen.id === caller.id) throw new ApiError('conflict', notOwn);
-  return directory.change((draft) => {
-    const user = mustExist('user', draft.users.get(seen.id));
-    checkManagesAllOf(callerIn(draft), user);
-    return change(draft, user);
+  if (seen.id === caller.id) throw new Refusal('conflict', notOwn);
+  return directory.change((tx) => {
+    const user = mustExist('user', tx.users.get(seen.id));
+    checkManagesAllTeams(callerIn(tx), user);
+    return change(tx, user);
   });
 }
 
-function issue(services: Services, draft: AccountDraft, seen: StoredUser, endSessions: boolean): Issued {
+function issue(services: Services, tx: AccountTransaction, seen: StoredUser, endSessions: boolean): Issued {
   const { clock, randomBytes } = services.directory;
   const { lifetimes } = services;
   const now = clock.now();
   const purpose = purposeFor(seen);
-  const user = endSessions ? draftUserPatch(draft, seen, { passwordHash: withoutPassword(randomBytes) }, now) : seen;
-  if (endSessions) endSessionsOf(services.directory, draft, user.id);
+  const user = endSessions ? applyUserPatch(tx, seen, { passwordHash: withoutPassword(randomBytes) }, now) : seen;
+  if (endSessions) endUserSessions(services.directory, tx, user.id);
   const link = newLink(purpose, user.passwordHash, { randomBytes, now, lifetimes });
-  draftLink(draft, user, link, now);
+  putLink(tx, user, link, now);
   return showNewLink(services, link);
 }
 

@@ -1,10 +1,10 @@
 import type { Accounts } from '../accounts/accounts.ts';
 import { nameRule, tooMany } from '../accounts/checks.ts';
-import { createView, deleteView, onlyAuthor, patchView, viewsOf } from '../accounts/views.ts';
+import { createView, deleteView, listViews, onlyAuthor, patchView } from '../accounts/views.ts';
 import { maxViews, NewView, SavedView, ViewPatch } from '../contract/shapes/view.ts';
 import { ok } from '../http/answer.ts';
-import { jsonAnswer } from '../http/endpoint.ts';
-import { pageOf, paging } from '../http/lists.ts';
+import { jsonResponse } from '../http/endpoint.ts';
+import { createPage, paging } from '../http/lists.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import type { Application, StoredView } from '../storage/lmdb/records.ts';
 import { created, done, made, page } from './answers.ts';
@@ -21,9 +21,13 @@ export const views: Group = {
       operationId: 'listViews',
       summary: 'List the saved views of an application',
       query: paging,
-      answers: { 200: page(SavedView, 'Shared views and your own ones, the oldest first.') },
+      responses: { 200: page(SavedView, 'Shared views and your own ones, the oldest first.') },
       handle: ({ directory, caller, application, query }) =>
-        ok(pageOf(viewsOf(application, caller.id), query, (view) => showView(directory, application, view, caller.id))),
+        ok(
+          createPage(listViews(application, caller.id), query, (view) =>
+            showView(directory, application, view, caller.id),
+          ),
+        ),
     }),
     endpoint('POST /applications/:id/views', {
       access: { within: 'application', least: 'User' },
@@ -31,7 +35,7 @@ export const views: Group = {
       summary: 'Save a view',
       description: 'It is private by default.',
       body: NewView,
-      answers: { 201: made(SavedView, 'The view.') },
+      responses: { 201: made(SavedView, 'The view.') },
       refuses: { invalid_name: nameRule('a view'), plan_limit: tooMany('saved views of an application', maxViews) },
       async handle({ directory, caller, application, body }) {
         const { id } = application;
@@ -44,7 +48,7 @@ export const views: Group = {
       operationId: 'changeView',
       summary: 'Change a saved view',
       body: ViewPatch,
-      answers: { 200: jsonAnswer(SavedView, 'The view after the change.') },
+      responses: { 200: jsonResponse(SavedView, 'The view after the change.') },
       refuses: { forbidden: onlyAuthor, invalid_name: nameRule('a view') },
       async handle({ directory, caller, application, params, body }) {
         const view = await patchView(directory, application.id, caller.id, params.viewId, body);
@@ -55,7 +59,7 @@ export const views: Group = {
       access: { within: 'application', least: 'User' },
       operationId: 'deleteView',
       summary: 'Delete a saved view',
-      answers: { 204: done('It is deleted.') },
+      responses: { 204: done('It is deleted.') },
       handle: ({ directory, caller, application, params }) =>
         deleteView(directory, application.id, caller.id, params.viewId),
     }),

@@ -1,6 +1,6 @@
 import { ofTeam } from '../accounts/accounts.ts';
 import { mustExist, nameRule } from '../accounts/checks.ts';
-import { overPlan } from '../accounts/plans.ts';
+import { describeTierLimit } from '../accounts/plans.ts';
 import {
   Delivery,
   DeliveryDetail,
@@ -10,13 +10,20 @@ import {
   WebhookShownOnce,
 } from '../contract/shapes/webhook.ts';
 import { ok } from '../http/answer.ts';
-import { jsonAnswer } from '../http/endpoint.ts';
-import { pageOf, paging, readCursor, writeCursor } from '../http/lists.ts';
+import { jsonResponse } from '../http/endpoint.ts';
+import { createPage, paging, readCursor, writeCursor } from '../http/lists.ts';
 import { urlRule } from '../http/outbound/addresses.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import type { Webhook as StoredWebhook, WebhookDelivery } from '../storage/lmdb/records.ts';
-import { bodyOf, formatOf } from '../webhooks/formats/formats.ts';
-import { deliveriesOf, deliveryKey, findDelivery, maxDeliveries, waitingCounts, waitingOf } from '../webhooks/queue.ts';
+import { formatBody, getFormat } from '../webhooks/formats/formats.ts';
+import {
+  deliveryKey,
+  findDelivery,
+  listDeliveries,
+  listWaitingKeys,
+  maxDeliveries,
+  waitingCounts,
+} from '../webhooks/queue.ts';
 import { overlapMs } from '../webhooks/secrets.ts';
 import { keptDays } from '../webhooks/sweep.ts';
 import {
@@ -52,11 +59,11 @@ export const webhooks: Group = {
       operationId: 'listWebhooks',
       summary: 'List the webhooks of a team',
       query: paging,
-      answers: { 200: page(Webhook, 'The oldest webhook comes first.') },
+      responses: { 200: page(Webhook, 'The oldest webhook comes first.') },
       handle({ directory, team, query }, { accountStore }) {
         const waiting = waitingCounts(accountStore);
         const shown = (webhook: StoredWebhook) => showWebhook(webhook, waiting.get(webhook.id) ?? 0);
-        return ok(pageOf(ofTeam(directory.webhooks, team.id), query, shown));
+        return ok(createPage(ofTeam(directory.webhooks, team.id), query, shown));
       },
     }),
     endpoint('POST /teams/:id/webhooks', {
@@ -65,11 +72,11 @@ export const webhooks: Group = {
       summary: 'Create a webhook',
       description: 'It receives events from now on.',
       body: NewWebhook,
-      answers: { 201: made(WebhookShownOnce, 'The webhook with its secret.') },
-      refuses: { ...refusesSettings, plan_limit: overPlan('free', 'webhooks') },
+      responses: { 201: made(WebhookShownOnce, 'The webhook with its secret.') },
+      refuses: { ...refusesSettings, plan_limit: describeTierLimit('free', 'webhooks') },
       async handle({ directory, team, body }, services) {
         const { webhook, secret } = await createWebhook(directory, team.id, body, services.webhookRules);
-        const shown = formatOf(webhook) === 'standard' ? secret : null;
+        const shown = getFormat(webhook) === 'standard' ? secret : null;
         return created(['teams', team.id, 'webhooks', webhook.id], { ...show(services, webhook), secret: shown });
       },
     }),
@@ -77,7 +84,7 @@ export const webhooks: Group = {
       access,
       operationId: 'getWebhook',
       summary: 'Read a webhook',
-      answers: { 200: jsonAnswer(Webhook, 'The webhook.') },
+      responses: { 200: jsonResponse(Webhook, 'The webhook.') },
       handle: ({ directory, team, params }, services) =>
         ok(show(services, findWebhook(directory, team.id, params.webhookId))),
     }),
@@ -87,11 +94,11 @@ export const webhooks: Group = {
       summary: 'Change a webhook',
       description: 'Disabling it cancels pending deliveries. Enabling it also clears its failures.',
       body: WebhookPatch,
-      answers: { 200: jsonAnswer(Webhook, 'The webhook after the change.') },
+      responses: { 200: jsonResponse(Webhook, 'The webhook after the change.') },
       refuses: refusesSettings,
       async handle(call, services) {
         const { directory, body } = call;
-        return ok(show(services, await patchWebhook(directory, pathOf(call), body, services.webhookRules)));
+        return ok(show(services, await patchWebhook(directory, createPath(call), body, services.webhookRules)));
       },
     }),
     endpoint('DELETE /teams/:id/webhooks/:webhookId', {
@@ -99,17 +106,17 @@ export const webhooks: Group = {
       operationId: 'deleteWebhook',
       summary: 'Delete a webhook',
       description: 'Cancels pending deliveries.',
-      answers: { 204: done('It is deleted.') },
-      handle: (call) => deleteWebhook(call.directory, pathOf(call)),
+      responses: { 204: done('It is deleted.') },
+      handle: (call) => deleteWebhook(call.directory, createPath(call)),
     }),
     endpoint('POST /teams/:id/webhooks/:webhookId/secret', {
       access: { ...access, recent: true },
       operationId: 'rotateWebhookSecret',
       summary: 'Rotate the secret of a webhook',
       description: `For ${overlapHours} hours, deliveries are also signed with the previous secret.`,
-      answers: { 200: jsonAnswer(WebhookShownOnce, 'The webhook with its new secret.') },
+      responses: { 200: jsonResponse(WebhookShownOnce, 'The webhook with its new secret.') },
       async handle(call, services) {
-        const { webhook, secret } = await rotateWebhookSecret(call.directory, pathOf(call));
+        const { webhook, secret } = await rotateWebhookSecret(call.directory, createPath(call));
         return ok({ ...show(services, webhook), secret });
       },
     }),
@@ -118,10 +125,10 @@ export const webhooks: Group = {
       operationId: 'testWebhook',
       summary: 'Send a test event',
       description: 'Queues a delivery of the event `webhook.test`.',
-      answers: { 201: made(Delivery, 'The delivery. Read it again for its outcome.') },
+      responses: { 201: made(Delivery, 'The delivery. Read it again for its outcome.') },
       refuses: { conflict: disabledWebhook },
       async handle(call, services) {
-        const { teamId, id } = pathOf(call);
+        const { teamId, id } = createPath(call);
         const delivery = await testWebhook(call.directory, { teamId, id });
         return created(['teams', teamId, 'webhooks', id, 'deliveries', delivery.id], showOne(services, delivery));
       },
@@ -132,11 +139,11 @@ export const webhooks: Group = {
       summary: 'List the deliveries of a webhook',
       description: `The last ${maxDeliveries} deliveries are kept, for ${keptDays} days after their end.`,
       query: paging,
-      answers: { 200: page(Delivery, 'The latest delivery comes first.') },
+      responses: { 200: page(Delivery, 'The latest delivery comes first.') },
       handle({ directory, team, params, query: { limit, cursor } }, services) {
         const { id } = findWebhook(directory, team.id, params.webhookId);
         const before = cursor === undefined ? undefined : readCursor(cursor);
-        const found = deliveriesOf(services.accounts, id, before, limit + 1);
+        const found = listDeliveries(services.accounts, id, before, limit + 1);
         const items = found.slice(0, limit);
         const nextCursor = found.length > limit ? writeCursor(items.at(-1)!.number) : null;
         return ok({ items: items.map((delivery) => showOne(services, delivery)), nextCursor });
@@ -146,11 +153,11 @@ export const webhooks: Group = {
       access,
       operationId: 'getDelivery',
       summary: 'Read a delivery with its body',
-      answers: { 200: jsonAnswer(DeliveryDetail, 'The delivery.') },
+      responses: { 200: jsonResponse(DeliveryDetail, 'The delivery.') },
       handle({ directory, team, params: { webhookId, deliveryId } }, services) {
         const webhook = findWebhook(directory, team.id, webhookId);
         const delivery = mustExist('delivery', findDelivery(services.accountStore, webhook.id, deliveryId));
-        const body = delivery.sent ?? bodyOf(webhook, delivery, services.consoleUrl);
+        const body = delivery.sent ?? formatBody(webhook, delivery, services.consoleUrl);
         return ok({ ...showOne(services, delivery), body });
       },
     }),
@@ -159,10 +166,10 @@ export const webhooks: Group = {
       operationId: 'redeliver',
       summary: 'Repeat a delivery',
       description: 'It keeps its id. Failed attempts are retried as for a new delivery.',
-      answers: { 200: jsonAnswer(Delivery, 'The pending delivery.') },
+      responses: { 200: jsonResponse(Delivery, 'The pending delivery.') },
       refuses: { conflict: disabledWebhook },
       async handle(call, services) {
-        return ok(showOne(services, await redeliver(call.directory, pathOf(call), call.params.deliveryId)));
+        return ok(showOne(services, await redeliver(call.directory, createPath(call), call.params.deliveryId)));
       },
     }),
   ],
@@ -173,17 +180,17 @@ interface OfWebhook {
   readonly params: { readonly webhookId: string };
 }
 
-function pathOf({ team, params }: OfWebhook): WebhookPath {
+function createPath({ team, params }: OfWebhook): WebhookPath {
   return { teamId: team.id, id: params.webhookId };
 }
 
 function show({ accountStore }: Services, webhook: StoredWebhook) {
-  return showWebhook(webhook, waitingOf(accountStore, webhook.id).length);
+  return showWebhook(webhook, listWaitingKeys(accountStore, webhook.id).length);
 }
 
 function showOne({ accountStore }: Services, delivery: WebhookDelivery) {
-  const turn = accountStore.get('webhookTurns', deliveryKey(delivery.webhookId, delivery.number));
-  return showDelivery(delivery, turn?.due);
+  const claim = accountStore.get('webhookTurns', deliveryKey(delivery.webhookId, delivery.number));
+  return showDelivery(delivery, claim?.due);
 }
 
 /** A webhook without its secret. @param waiting number of pending deliveries */
@@ -200,7 +207,7 @@ function showWebhook(webhook: StoredWebhook, waiting: number): Webhook {
     waiting,
     project,
     issueType,
-    format: formatOf(webhook),
+    format: getFormat(webhook),
     hasAuthorization: webhook.authorization !== undefined,
     events: [...eventTypes(webhook)],
     failingSince: timeText(webhook.failingSince),

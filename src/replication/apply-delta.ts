@@ -1,14 +1,14 @@
 import type { HotLedger } from '../storage/aggregate/hot-ledger.ts';
 import { addUser, type HotTables } from '../storage/aggregate/hot-tables.ts';
 import { addExposure, addValue, mergeMeasurement, openExposures } from '../storage/aggregate/merge.ts';
-import { summaryOf } from '../storage/commit/records.ts';
-import { minuteOf, minutesPerDay, seriesPerEnvironment, seriesRef } from '../storage/lmdb/blocks.ts';
+import { createMeasurement } from '../storage/commit/records.ts';
+import { decodeMinute, minutesPerDay, seriesPerEnvironment, seriesRef } from '../storage/lmdb/blocks.ts';
 import {
-  applicationOf,
   type CumulativeMessage,
   type CumulativeTotals,
   eachAdded,
   noteLine,
+  readApplication,
   rowWidth,
 } from '../storage/lmdb/cumulative.ts';
 import { exposuresKey, putExposures } from '../storage/lmdb/exposures.ts';
@@ -16,15 +16,15 @@ import { putHashedUse, resolveInstance } from '../storage/lmdb/instances.ts';
 import { permanentAt } from '../storage/lmdb/messages.ts';
 import { putSpans, type SenderSpan } from '../storage/lmdb/senders.ts';
 import { environmentOrdinal, readChunk } from '../storage/lmdb/sketches.ts';
-import { increaseOf } from '../storage/lmdb/totals.ts';
+import { recordTotal } from '../storage/lmdb/totals.ts';
 import type { ReplicaStore } from '../storage/lmdb/usage.ts';
 import type { CountedMessage, Delta, PersonExposures, UnresolvedInstance } from './delta.ts';
 import type { Refuse } from './delta-columns.ts';
-import type { ChangedDays, CountedMessages, Erased, ForgottenPeople } from './replica-state.ts';
+import type { ChangedDays, CountedMessages, ErasedNumbers, ForgottenPeople } from './replica-state.ts';
 import { erasedSeries, type StreamSeries, unknownSeries } from './stream-series.ts';
 
 /** The parts of a replica that deltas change. */
-export interface DeltaParts {
+export interface DeltaTarget {
   readonly store: ReplicaStore;
   readonly hot: HotTables;
   readonly ledger: HotLedger;
@@ -32,11 +32,11 @@ export interface DeltaParts {
   readonly messages: CountedMessages;
   readonly totals: CumulativeTotals;
   readonly forgotten: ForgottenPeople;
-  readonly erased: Erased;
+  readonly erased: ErasedNumbers;
   readonly days: ChangedDays;
 }
 
-interface Applying extends DeltaParts {
+interface DeltaContext extends DeltaTarget {
   readonly refuse: Refuse;
   /** Maximum number of people of an environment whose exposures are kept. */
   readonly people: number;
@@ -49,12 +49,12 @@ interface Applying extends DeltaParts {
  * `hot`.
  * @param people maximum number of people of an environment whose exposures are kept
  */
-export function applyDelta(parts: DeltaParts, delta: Delta, people: number, refuse: Refuse): void {
-  const { series, messages, ledger, erased, store } = parts;
+export function applyDelta(target: DeltaTarget, delta: Delta, people: number, refuse: Refuse): void {
+  const { series, messages, ledger, erased, store } = target;
   for (const each of delta.series) {
     if (!series.add(each)) refuse('series', 'there can be no series of this name', each);
   }
-  const applying: Applying = { ...parts, people, since: delta.since, refuse };
+  const applying: DeltaContext = { ...target, people, since: delta.since, refuse };
   applyCells(applying, delta);
   for (const message of delta.messages) if (messages.add(message)) applyMessage(applying, message);
   for (const message of delta.cumulative) applyCumulative(applying, message);
@@ -67,7 +67,7 @@ export function applyDelta(parts: DeltaParts, delta: Delta, people: number, refu
 }
 
 /** The replica's ref for a ref of the stream. Refuses a row of an unknown series, and skips one of a deleted environment. */
-function ownRef({ series, refuse }: Applying, ref: number, place: string, row: unknown): number | undefined {
+function ownRef({ series, refuse }: DeltaContext, ref: number, place: string, row: unknown): number | undefined {
   const own = series.of(ref);
   if (own >= 0) return own;
   if (own === unknownSeries) refuse(place, 'its stream has not named this series', row);
@@ -76,7 +76,7 @@ function ownRef({ series, refuse }: Applying, ref: number, place: string, row: u
 
 /** Visits flat rows whose first column is a series. @param environment if that column has ordinals of it */
 function eachRow(
-  applying: Applying,
+  applying: DeltaContext,
   place: string,
   flat: readonly number[],
   width: number,
@@ -91,11 +91,11 @@ function eachRow(
 }
 
 /** Applies the cells. `seen` comes first, because it decides when a series was first seen. */
-function applyCells(applying: Applying, { seen, counts, measurements, sketches }: Delta): void {
+function applyCells(applying: DeltaContext, { seen, counts, measurements, sketches }: Delta): void {
   const { hot, days } = applying;
   eachRow(applying, 'seen', seen, 3, (ref, first, last) => {
-    hot.seen.mark(ref, first);
-    hot.seen.mark(ref, last);
+    hot.seen.record(ref, first);
+    hot.seen.record(ref, last);
   });
   applyCounts(applying, counts);
   eachRow(applying, 'measurements', measurements, 8, (ref, bucket, sum, count, last, lastAt, min, max) => {
@@ -111,7 +111,7 @@ function applyCells(applying: Applying, { seen, counts, measurements, sketches }
 }
 
 /** Counts are most of a delta: allocates nothing for each row. */
-function applyCounts(applying: Applying, counts: readonly number[]): void {
+function applyCounts(applying: DeltaContext, counts: readonly number[]): void {
   const { hot, series, days } = applying;
   for (let at = 0; at < counts.length; at += 5) {
     const ref = series.of(counts[at]!);
@@ -123,9 +123,9 @@ function applyCounts(applying: Applying, counts: readonly number[]): void {
 }
 
 /** Adds what a message adds to earlier ones of any node. */
-function applyCumulative(applying: Applying, message: CumulativeMessage): void {
+function applyCumulative(applying: DeltaContext, message: CumulativeMessage): void {
   const { hot, days, totals, erased, ledger } = applying;
-  if (erased.hasApplication(applicationOf(message.identity))) return;
+  if (erased.hasApplication(readApplication(message.identity))) return;
   const { bucket, measuredAt } = message;
   const own: number[] = [];
   eachRow(applying, 'cumulative', message.rows, rowWidth, (...row) => void own.push(...row));
@@ -141,13 +141,13 @@ function applyCumulative(applying: Applying, message: CumulativeMessage): void {
 }
 
 /** Only the increase of a total counts, whichever nodes received it. */
-function applyTotals(applying: Applying, { totals }: Delta): void {
+function applyTotals(applying: DeltaContext, { totals }: Delta): void {
   const { store, hot, days, erased } = applying;
   for (const total of totals) {
     if (erased.hasApplication(total.application)) continue;
     const ref = ownRef(applying, total.ref, 'totals', [total.ref, total.bucket, total.value]);
     if (ref === undefined) continue;
-    const increase = increaseOf(store, total);
+    const increase = recordTotal(store, total);
     if (increase === 0) continue;
     hot.counts.add(ref, total.bucket, increase, 0, 0);
     days.add(ref, total.bucket);
@@ -155,7 +155,7 @@ function applyTotals(applying: Applying, { totals }: Delta): void {
 }
 
 /** Merges a message that counts as if it had no identity. */
-function applyMessage(applying: Applying, message: CountedMessage): void {
+function applyMessage(applying: DeltaContext, message: CountedMessage): void {
   const { hot, days } = applying;
   applyCounts(applying, message.counts);
   if (message.at === permanentAt) applyImported(applying, message);
@@ -172,15 +172,15 @@ function applyMessage(applying: Applying, message: CountedMessage): void {
 }
 
 /** An imported part may be older than everything seen before. Its measurements are summaries of values (see `addSummary`). */
-function applyImported(applying: Applying, { counts, measurements }: CountedMessage): void {
+function applyImported(applying: DeltaContext, { counts, measurements }: CountedMessage): void {
   const { hot, series } = applying;
   for (let at = 0; at < counts.length; at += 5) {
     const ref = series.of(counts[at]!);
-    if (ref >= 0) hot.seen.markEarlier(ref, minuteOf(counts[at + 1]!));
+    if (ref >= 0) hot.seen.recordEarlier(ref, decodeMinute(counts[at + 1]!));
   }
   eachRow(applying, 'messages', measurements, 12, (ref, bucket, ...rows) => {
     const summary = rows.filter((_, at) => at % 4 < 2);
-    mergeMeasurement(hot.measurements.touch(ref!, bucket!), summaryOf(summary));
+    mergeMeasurement(hot.measurements.touch(ref!, bucket!), createMeasurement(summary));
   });
 }
 
@@ -188,7 +188,10 @@ function applyImported(applying: Applying, { counts, measurements }: CountedMess
  * Applies the rows of people, except of those forgotten since.
  * @returns false if the delta is older than the list of forgotten people
  */
-function applyPeople(applying: Applying, { exposures, unresolved }: Pick<Delta, 'exposures' | 'unresolved'>): boolean {
+function applyPeople(
+  applying: DeltaContext,
+  { exposures, unresolved }: Pick<Delta, 'exposures' | 'unresolved'>,
+): boolean {
   const { forgotten, since } = applying;
   if (!forgotten.knows(since)) return false;
   for (const each of exposures) if (!forgotten.has(each.digest, since)) applyExposures(applying, each);
@@ -196,7 +199,7 @@ function applyPeople(applying: Applying, { exposures, unresolved }: Pick<Delta, 
   return true;
 }
 
-function applyExposures(applying: Applying, { environment, digest, rows }: PersonExposures): void {
+function applyExposures(applying: DeltaContext, { environment, digest, rows }: PersonExposures): void {
   const first = rows.reduce(
     (least, each, at) => (at % 6 === 1 ? Math.min(least, each) : least),
     Number.POSITIVE_INFINITY,
@@ -207,7 +210,7 @@ function applyExposures(applying: Applying, { environment, digest, rows }: Perso
 }
 
 /** Applies uses of an instance id that the node did not know, if the id exists by now and was valid then. */
-function applyUnresolved(applying: Applying, unresolved: UnresolvedInstance): void {
+function applyUnresolved(applying: DeltaContext, unresolved: UnresolvedInstance): void {
   const { environment, digest, seconds, rows } = unresolved;
   const { store, hot } = applying;
   const user = resolveInstance(store, unresolved, seconds * 1000);
@@ -225,7 +228,7 @@ function applyUnresolved(applying: Applying, unresolved: UnresolvedInstance): vo
  * @param listed first-seen time of a new person, Unix seconds
  * @param rows `ref, first seconds, last seconds, checks, used, viewed`
  */
-function addToPerson({ store, people }: Applying, key: Buffer, listed: number, rows: number[][]): void {
+function addToPerson({ store, people }: DeltaContext, key: Buffer, listed: number, rows: number[][]): void {
   const exposures = rows.length === 0 ? undefined : openExposures(store, key, listed, people);
   if (exposures === undefined) return;
   for (const [ref, ...row] of rows as [number, number, number, number, number, number][])
@@ -233,7 +236,7 @@ function addToPerson({ store, people }: Applying, key: Buffer, listed: number, r
   putExposures(store, key, exposures);
 }
 
-function applySenders(applying: Applying, { senders }: Delta): void {
+function applySenders(applying: DeltaContext, { senders }: Delta): void {
   const spans: SenderSpan[] = [];
   for (const { environment, ordinal, first, last, ...sender } of senders) {
     const row = [environment, ordinal, first, last];

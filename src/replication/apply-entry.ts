@@ -1,4 +1,4 @@
-import { rollUp } from '../storage/aggregate/maintain.ts';
+import { rollUpMeasurements } from '../storage/aggregate/maintain.ts';
 import { horizonsAt, minutesPerDay, numbersOfEnvironments } from '../storage/lmdb/blocks.ts';
 import { cumulativeLifeMs } from '../storage/lmdb/cumulative.ts';
 import { exposuresKey, removeExposures, sweepExposures } from '../storage/lmdb/exposures.ts';
@@ -7,7 +7,7 @@ import { slotMs, sweepSenders } from '../storage/lmdb/senders.ts';
 import { deleteSketches } from '../storage/lmdb/sketches.ts';
 import { sweepTotals } from '../storage/lmdb/totals.ts';
 import type { ReplicaStore } from '../storage/lmdb/usage.ts';
-import { applyDelta, type DeltaParts } from './apply-delta.ts';
+import { applyDelta, type DeltaTarget } from './apply-delta.ts';
 import { decodeDelta, laterFormat } from './delta.ts';
 import type { Refuse } from './delta-columns.ts';
 import {
@@ -41,7 +41,7 @@ export interface Refusal {
   readonly row: string;
 }
 
-interface EntryParts extends DeltaParts {
+interface EntryTarget extends DeltaTarget {
   readonly state: ReplicaState;
 }
 
@@ -54,21 +54,21 @@ const hourMs = 3_600_000;
 
 /** Applies entries one after another, in the transaction of a `Replica`. */
 export class ApplyEntry {
-  readonly #parts: EntryParts;
+  readonly #target: EntryTarget;
   readonly #kinds: Readonly<Record<EntryKind, ApplyKind>> = {
     delta: (entry, refuse) => this.#addDelta(entry, refuse),
-    mint: reading(bodyOf('mint'), (mints, _, refuse) => {
+    mint: reading(bodyDecoder('mint'), (mints, _, refuse) => {
       for (const mint of mints) this.#addMint(mint, refuse);
     }),
-    forget: reading(bodyOf('forget'), ({ application, environments, digest: hex }, { position }) => {
-      const { store, forgotten } = this.#parts;
+    forget: reading(bodyDecoder('forget'), ({ application, environments, digest: hex }, { position }) => {
+      const { store, forgotten } = this.#target;
       const digest = Buffer.from(hex, 'hex');
       removeIdentity(store, application, digest);
       for (const environment of environments) removeExposures(store, exposuresKey(environment, digest));
       forgotten.add(digest, position);
     }),
-    erase: reading(bodyOf('erase'), (things) => {
-      const { erased, days, series } = this.#parts;
+    erase: reading(bodyDecoder('erase'), (things) => {
+      const { erased, days, series } = this.#target;
       erased.add(things);
       this.put();
       for (const environment of things.environments) days.remove(environment);
@@ -77,11 +77,11 @@ export class ApplyEntry {
     settings: reading(
       (body) => settingsAfter(this.#settings, decodeBody('settings', body)),
       (settings) => {
-        this.#parts.state.set('settings', settings);
-        this.#parts.series.forget();
+        this.#target.state.set('settings', settings);
+        this.#target.series.forget();
       },
     ),
-    horizon: reading(bodyOf('horizon'), (horizon) => {
+    horizon: reading(bodyDecoder('horizon'), (horizon) => {
       this.put(); // The horizon reads the tables.
       this.#rest = this.#reach(horizon);
     }),
@@ -89,12 +89,12 @@ export class ApplyEntry {
   /** The unfinished horizon. It may take more than one transaction. */
   #rest: Generator<undefined, void> | undefined;
 
-  constructor(parts: EntryParts) {
-    this.#parts = parts;
+  constructor(target: EntryTarget) {
+    this.#target = target;
   }
 
   get #settings(): ReplicaSettings {
-    return this.#parts.state.get('settings') ?? defaultSettings;
+    return this.#target.state.get('settings') ?? defaultSettings;
   }
 
   knows(entry: Entry): boolean {
@@ -110,7 +110,7 @@ export class ApplyEntry {
     const unknown = this.#whyUnknown(entry);
     if (unknown !== undefined) throw new NewerEntry(unknown);
     const { position, stream, seq, kind } = entry;
-    this.#parts.days.turnTo(position);
+    this.#target.days.moveTo(position);
     if (this.#rest === undefined)
       this.#kinds[kind](entry, (place, reason, row) => {
         refuse({ position, stream, seq, place, reason, row: JSON.stringify(row) });
@@ -122,8 +122,8 @@ export class ApplyEntry {
 
   /** Writes the rows in memory. Call it at the end of the transaction. */
   put(): void {
-    const { hot, ledger } = this.#parts;
-    for (const part of [hot.measurements, hot.sketches, hot.counts, hot.seen, ledger]) part.put();
+    const { hot, ledger } = this.#target;
+    for (const table of [hot.measurements, hot.sketches, hot.counts, hot.seen, ledger]) table.put();
   }
 
   forget(): void {
@@ -139,8 +139,8 @@ export class ApplyEntry {
   }
 
   #addDelta(entry: Entry, refuse: Refuse): void {
-    const { state, series } = this.#parts;
-    const facts = this.#streamOf(entry.stream);
+    const { state, series } = this.#target;
+    const facts = this.#ensureStream(entry.stream);
     if (entry.seq <= facts.seq) {
       refuse('delta', `delta ${facts.seq} of its stream came before it`, null);
       return;
@@ -149,12 +149,12 @@ export class ApplyEntry {
     const { through, since, version } = delta ?? facts;
     state.set(`stream:${entry.stream}`, { ...facts, seq: entry.seq, through, since, version });
     if (delta === undefined) return;
-    series.turnTo(facts.number);
-    applyDelta(this.#parts, delta, this.#settings.identities, refuse);
+    series.switchTo(facts.number);
+    applyDelta(this.#target, delta, this.#settings.identities, refuse);
   }
 
-  #streamOf(stream: string): StreamFacts {
-    const { state } = this.#parts;
+  #ensureStream(stream: string): StreamFacts {
+    const { state } = this.#target;
     const known = state.get(`stream:${stream}`);
     if (known !== undefined) return known;
     const number = (state.get('streams') ?? 0) + 1;
@@ -163,14 +163,14 @@ export class ApplyEntry {
   }
 
   #addMint(mint: LoggedMint, refuse: Refuse): void {
-    const { store, erased } = this.#parts;
+    const { store, erased } = this.#target;
     if (!isMint(mint)) refuse('mint', 'not a valid mint', null);
     else if (!erased.hasApplication(mint.application)) putHashedMint(store, mint);
   }
 
   /** Removes messages and series that no stream needs, and data past its retention. It can be repeated. */
   *#reach({ through, since, now, open, nodes }: Horizon): Generator<undefined, void> {
-    const { state, messages, totals, forgotten } = this.#parts;
+    const { state, messages, totals, forgotten } = this.#target;
     state.set('reached', { through, now, nodes });
     forgotten.end(since);
     while (messages.forget(through, stepLimit) > 0) yield;
@@ -178,12 +178,12 @@ export class ApplyEntry {
     if (open !== undefined) yield* this.#endStreams(new Set(open));
     const hour = Math.floor(now / hourMs);
     if (hour <= (state.get('retired') ?? 0)) return;
-    yield* retire(this.#parts, this.#settings, hour * hourMs);
+    yield* retire(this.#target, this.#settings, hour * hourMs);
     state.set('retired', hour);
   }
 
   *#endStreams(open: ReadonlySet<string>): Generator<undefined, void> {
-    const { state, series } = this.#parts;
+    const { state, series } = this.#target;
     for (const stream of state.streams()) {
       const facts = state.get(`stream:${stream}`)!;
       if (open.has(stream) || facts.isClosed) continue;
@@ -193,7 +193,7 @@ export class ApplyEntry {
   }
 }
 
-const bodyOf =
+const bodyDecoder =
   <Kind extends keyof EntryBodies>(kind: Kind) =>
   (body: Buffer) =>
     decodeBody(kind, body);
@@ -229,12 +229,12 @@ const totalsPerStep = 500;
  * Rolls up and deletes data past its retention at `now` (Unix ms), as far as it affects later entries: sums of fractions, listed
  * people, limits. It pauses after each step, and can be repeated. Call each step in a transaction, with nothing unwritten in `hot`.
  */
-function* retire(parts: DeltaParts, settings: ReplicaSettings, now: number): Generator<undefined, void> {
-  const { store, hot, erased, days } = parts;
+function* retire(target: DeltaTarget, settings: ReplicaSettings, now: number): Generator<undefined, void> {
+  const { store, hot, erased, days } = target;
   const horizons = horizonsAt(now, settings);
-  for (const environment of environmentsOf(store)) {
+  for (const environment of listEnvironments(store)) {
     if (erased.hasEnvironment(environment)) continue;
-    yield* untilDone((room) => rollUp(store, hot, environment, horizons, room));
+    yield* untilDone((room) => rollUpMeasurements(store, hot, environment, horizons, room));
     yield* untilDone((room) => {
       const deleted = deleteSketches(store, environment, Math.floor(horizons.days / minutesPerDay), room);
       if (deleted > 0) hot.sketches.forget(); // A late user must not restore the users of a deleted day.
@@ -270,7 +270,7 @@ function* sweepAllTotals(store: ReplicaStore, now: number): Generator<undefined,
 }
 
 /** The numbers of the environments with data, ascending. */
-export function environmentsOf({ series, sketches, senders }: ReplicaStore): number[] {
+export function listEnvironments({ series, sketches, senders }: ReplicaStore): number[] {
   const found = [series, sketches, senders].flatMap((table) => [...numbersOfEnvironments(table)]);
   return [...new Set(found)].sort((a, b) => a - b);
 }

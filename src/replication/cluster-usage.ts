@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { ApiError, postgresAway } from '../contract/errors.ts';
+import { postgresAway, Refusal } from '../contract/errors.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Histogram } from '../runtime/histogram.ts';
-import { errorOf } from '../runtime/thread-calls.ts';
+import { restoreError } from '../runtime/thread-calls.ts';
 import { WorkerThread } from '../runtime/worker-thread.ts';
 import type { Maintenance } from '../storage/aggregate/maintain.ts';
 import type { Batch } from '../storage/commit/batch.ts';
@@ -22,9 +22,9 @@ import type { Deletion } from '../storage/lmdb/records.ts';
 import type { StoreHealth } from '../storage/lmdb/store-health.ts';
 import type { UsageTables } from '../storage/lmdb/usage.ts';
 import { loggedMint } from './entry.ts';
-import { linkAt, type NodeTold, type Refuses } from './node-parts.ts';
+import { linkAt, type NodeCondition, type Refuses } from './node-parts.ts';
 import type { MainActions, ReplicaActions, ReplicaWorkerStart } from './replica-worker.ts';
-import type { SealOutcome, SealRequest } from './seal.ts';
+import type { SealRequest, SealResult } from './seal.ts';
 import type { Spool } from './spool.ts';
 import type { SpoolCommitter } from './spool-committer.ts';
 
@@ -45,7 +45,7 @@ interface ClusterUsageDeps {
   /** Reports that the thread failed, so nothing more would be shipped. */
   readonly fatal: (reason: string) => void;
   readonly accountsVersion: () => number;
-  laneOf(application: number): Pick<Lane, 'submit'>;
+  findLane(application: number): Pick<Lane, 'submit'>;
   settled(): Promise<void>;
 }
 
@@ -73,7 +73,7 @@ export class ClusterUsage implements UsageStore {
   readonly delays: { readonly replica: Histogram };
   readonly #deps: ClusterUsageDeps;
   readonly #thread: WorkerThread<ReplicaActions>;
-  #told: NodeTold;
+  #told: NodeCondition;
   #isFull = false;
   #hasEnded = false;
   #isClosing = false;
@@ -92,7 +92,7 @@ export class ClusterUsage implements UsageStore {
     this.#thread = new WorkerThread(deps.workerFile, deps.start, {
       seal: (request) => this.#seal(request),
       tell: (told) => this.#hear(told),
-      storeFailed: (failure) => deps.health.failed(errorOf(failure)),
+      storeFailed: (failure) => deps.health.failed(restoreError(failure)),
       forgotten: async () => this.#onForgotten(),
       setAside: () => deps.setAside.keep('usage'),
     } satisfies MainActions);
@@ -132,7 +132,7 @@ export class ClusterUsage implements UsageStore {
 
   async keepMint(mint: Mint, application: number, fill: (batch: Batch) => void): Promise<void> {
     await orUnavailable(this.#thread.call('mint', loggedMint(mint)));
-    await this.#deps.laneOf(application).submit(application, fill);
+    await this.#deps.findLane(application).submit(application, fill);
   }
 
   forget(forgotten: Forgotten): Promise<void> {
@@ -144,7 +144,7 @@ export class ClusterUsage implements UsageStore {
     return true;
   }
 
-  peopleOf(): UsageTables {
+  findPeople(): UsageTables {
     return this.store;
   }
 
@@ -152,7 +152,7 @@ export class ClusterUsage implements UsageStore {
     return orUnavailable(this.#thread.call('freshen'));
   }
 
-  refusal(): ApiError | undefined {
+  refusal(): Refusal | undefined {
     if (this.#told.refuses !== undefined) return mayNotCount;
     if (this.#deps.committer.unfolded.bytes > maxUnfoldedBytes) return foldsLate;
     return this.#isFull ? spoolFull : undefined;
@@ -183,20 +183,20 @@ export class ClusterUsage implements UsageStore {
   }
 
   /** Seals after committing everything that was admitted before the mark. */
-  async #seal(request: SealRequest): Promise<SealOutcome> {
+  async #seal(request: SealRequest): Promise<SealResult> {
     const { committer, accountsVersion, settled } = this.#deps;
-    const mark = { ...request.mark, version: accountsVersion() };
+    const watermark = { ...request.watermark, version: accountsVersion() };
     await settled();
     try {
-      const outcome = await committer.seal({ ...request, mark });
-      return { ...outcome, storeFails: !this.#deps.health.ready };
+      const result = await committer.seal({ ...request, watermark });
+      return { ...result, storeFails: !this.#deps.health.ready };
     } catch (error) {
       if (!this.#isOver) this.#deps.health.failed(error); // As after a failed batch: a later success would be misleading.
       throw error;
     }
   }
 
-  #hear(told: NodeTold): void {
+  #hear(told: NodeCondition): void {
     this.#told = told;
     const { bytes, maxBytes } = told.status.spool;
     this.#isFull = bytes >= maxBytes;
@@ -223,14 +223,14 @@ export class ClusterUsage implements UsageStore {
   }
 }
 
-/** The error names no host, because the sender may be unauthenticated. The log does. @throws {ApiError} */
+/** The error names no host, because the sender may be unauthenticated. The log does. @throws {Refusal} */
 function orUnavailable<T>(result: Promise<T>): Promise<T> {
   return result.catch((error) => {
-    throw error instanceof ApiError ? error : postgresAway();
+    throw error instanceof Refusal ? error : postgresAway();
   });
 }
 
-function untold({ facts, maxSpoolBytes }: ClusterUsageDeps['start'], now: number): NodeTold {
+function untold({ facts, maxSpoolBytes }: ClusterUsageDeps['start'], now: number): NodeCondition {
   return {
     isJoined: false,
     refusal: undefined,
@@ -249,9 +249,9 @@ function untold({ facts, maxSpoolBytes }: ClusterUsageDeps['start'], now: number
   };
 }
 
-const spoolFull = new ApiError(
+const spoolFull = new Refusal(
   'spool_full',
   'The spool is full: PostgreSQL is not accepting data; send it again later',
   5,
 );
-const mayNotCount = new ApiError('store_unavailable', 'This node may not count; see its log', 5);
+const mayNotCount = new Refusal('store_unavailable', 'This node may not count; see its log', 5);

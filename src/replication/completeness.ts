@@ -64,7 +64,7 @@ export interface Progress {
   readonly position: number;
 }
 
-interface Waiting {
+interface PendingRequest {
   readonly isReport: boolean;
   readonly has: (progress: Progress) => boolean;
   /** Monotonic, ms. */
@@ -79,8 +79,8 @@ const patienceMs = 1000;
 const entryMs = 5000;
 
 /** Requests that wait for the progress of the replica. */
-export class Awaited {
-  #waiting: Waiting[] = [];
+export class RequestQueue {
+  #waiting: PendingRequest[] = [];
 
   get isEmpty(): boolean {
     return this.#waiting.length === 0;
@@ -98,7 +98,7 @@ export class Awaited {
     await this.#wait({ isReport: false, has: ({ position }) => position >= entry, until: at + entryMs });
   }
 
-  #wait(what: Pick<Waiting, 'isReport' | 'has' | 'until'>): Promise<number> {
+  #wait(what: Pick<PendingRequest, 'isReport' | 'has' | 'until'>): Promise<number> {
     return new Promise((done, refused) => void this.#waiting.push({ ...what, done, refused }));
   }
 

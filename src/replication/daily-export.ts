@@ -7,18 +7,18 @@ import { unite } from '../storage/aggregate/unique-users.ts';
 import {
   bucketWidth,
   type Counts,
+  computePlace,
   countsCodec,
   horizonsAt,
   minutesPerDay,
-  placeOf,
   type Retention,
   rawBlocks,
 } from '../storage/lmdb/blocks.ts';
-import { featureItself, seriesOf } from '../storage/lmdb/series.ts';
+import { featureItself, listSeries } from '../storage/lmdb/series.ts';
 import { chunkKeyFrom, sketchChunks } from '../storage/lmdb/sketches.ts';
 import { openSnapshot, readAt, type Snapshot } from '../storage/lmdb/snapshot.ts';
 import type { ReplicaStore } from '../storage/lmdb/usage.ts';
-import { environmentsOf } from './apply-entry.ts';
+import { listEnvironments } from './apply-entry.ts';
 import type { PostgresSession } from './postgres/connection.ts';
 import { type LogPosition, logStart } from './postgres/follower.ts';
 import { type ChangedDay, changedDays, ReplicaState } from './replica-state.ts';
@@ -41,7 +41,7 @@ export interface ExportProgress {
   readonly retention: Retention;
 }
 
-export interface Exported {
+export interface ExportResult {
   readonly days: number;
   readonly rows: number;
 }
@@ -49,7 +49,7 @@ export interface Exported {
 const dayMs = 86_400_000;
 const stepRows = 500;
 /** Reading pauses after this time, because it shares the event loop with the node. */
-const turnMs = 2;
+const sliceMs = 2;
 
 /**
  * Writes the usage of complete days to PostgreSQL tables, for programs that read SQL. One node does it, under a lease. Concurrent or
@@ -57,7 +57,7 @@ const turnMs = 2;
  * replaces one of a later position.
  * @returns `undefined` if another node holds the lease, or this one is not at the end of the log
  */
-export async function exportDays(deps: DailyExportDeps): Promise<Exported | undefined> {
+export async function exportDays(deps: DailyExportDeps): Promise<ExportResult | undefined> {
   const progress = deps.progress();
   if (progress === undefined) return undefined;
   const { completeThrough, now, retention } = progress;
@@ -137,12 +137,12 @@ async function reading<T>(store: ReplicaStore, read: (at: Snapshot, applied: Log
 }
 
 async function* slowly<T>({ clock }: DailyExportDeps, steps: Iterable<T | undefined>): AsyncGenerator<T> {
-  let until = clock.monotonic() + turnMs;
+  let until = clock.monotonic() + sliceMs;
   for (const step of steps) {
     if (step !== undefined) yield step;
     if (clock.monotonic() < until) continue;
     await setImmediate();
-    until = clock.monotonic() + turnMs;
+    until = clock.monotonic() + sliceMs;
   }
 }
 
@@ -155,8 +155,8 @@ function* dueDays(
 ): Generator<ChangedDay | undefined> {
   const state = new ReplicaState(store, at);
   const applied = state.get('own:applied')?.position ?? 0;
-  const isMarked = (state.get('daysMarked') ?? 0) === applied;
-  const unmarked = isMarked ? (state.get('daysUnmarked') ?? 0) : applied;
+  const isListed = (state.get('daysMarked') ?? 0) === applied;
+  const unmarked = isListed ? (state.get('daysUnmarked') ?? 0) : applied;
   const isDue = ({ day, position }: ChangedDay) => position > written.position || day > written.day;
   for (const changed of changedDays(store, at)) {
     const { day } = changed;
@@ -164,7 +164,7 @@ function* dueDays(
   }
   if (unmarked === 0) return;
   const first = unmarked > written.position ? from : Math.max(from, written.day + 1);
-  for (const environment of environmentsOf(store)) {
+  for (const environment of listEnvironments(store)) {
     for (let day = first; day <= to; day += 1) {
       day = nextDay(store, environment, day, at);
       yield day <= to ? { environment, day, position: unmarked } : undefined;
@@ -177,7 +177,7 @@ const lastMinute = 2 ** 32 - 1;
 /** The first day from `day` on with counts or users in an environment. */
 function nextDay(store: ReplicaStore, environment: number, day: number, at: Snapshot): number {
   let next = Number.POSITIVE_INFINITY;
-  const places = { from: placeOf(day * minutesPerDay), to: placeOf(lastMinute) };
+  const places = { from: computePlace(day * minutesPerDay), to: computePlace(lastMinute) };
   for (const width of Object.values(bucketWidth)) {
     for (const block of rawBlocks(store.counts, environment, width, places, at)) {
       next = Math.min(next, Math.floor(block.minute / minutesPerDay));
@@ -213,7 +213,7 @@ function* dailyRows(
     }
   });
   const features = new Map<string, [variant: string, ordinal: number][]>();
-  for (const { ordinal, name } of seriesOf(store, environment, at)) {
+  for (const { ordinal, name } of listSeries(store, environment, at)) {
     yield;
     if (name.length !== 2) continue;
     const [feature, variant] = name;
@@ -270,16 +270,16 @@ interface DailyPlace {
 }
 
 /** PostgreSQL reverted to an earlier state: its log does not have the entry that the replica has applied. */
-class ExportOutdated extends Error {
-  override readonly name = 'ExportOutdated';
+class ExportConflict extends Error {
+  override readonly name = 'ExportConflict';
 }
 
 /** A node whose lease is older than this is gone. */
 const leaseMs = 15_000;
 const sentRows = 1000;
 
-const dayOf = (parameter: string) => `(date '1970-01-01' + ${parameter}::int)`;
-const numberOf = (column: string) => `(${column} - date '1970-01-01')`;
+const dayFromNumber = (parameter: string) => `(date '1970-01-01' + ${parameter}::int)`;
+const numberFromDay = (column: string) => `(${column} - date '1970-01-01')`;
 const isInLog = (position: string, id: string) =>
   `EXISTS (SELECT 1 FROM fm_entry WHERE position = ${position} AND id = ${id})`;
 
@@ -298,7 +298,7 @@ class DailyTables {
     const { rows } = await this.#session.query<{ position: bigint; day: number }>({
       name: 'fm-daily-lease',
       text: `UPDATE fm_export SET holder = $1, until = clock_timestamp() + $2 * interval '1 ms'
-             WHERE holder = $1 OR until < clock_timestamp() RETURNING position, ${numberOf('day')} AS day`,
+             WHERE holder = $1 OR until < clock_timestamp() RETURNING position, ${numberFromDay('day')} AS day`,
       values: [this.#directory, leaseMs],
     });
     const [row] = rows;
@@ -309,8 +309,8 @@ class DailyTables {
   async positions({ from, to }: DayRange): Promise<ReadonlyMap<string, number>> {
     const { rows } = await this.#session.query<{ environment: bigint; day: number; position: bigint }>({
       name: 'fm-daily-positions',
-      text: `SELECT environment, ${numberOf('day')} AS day, position FROM fm_day
-             WHERE day BETWEEN ${dayOf('$1')} AND ${dayOf('$2')}`,
+      text: `SELECT environment, ${numberFromDay('day')} AS day, position FROM fm_day
+             WHERE day BETWEEN ${dayFromNumber('$1')} AND ${dayFromNumber('$2')}`,
       values: [from, to],
     });
     return new Map(rows.map(({ environment, day, position }) => [`${environment} ${day}`, Number(position)]));
@@ -320,7 +320,7 @@ class DailyTables {
   async begin({ environment, day }: DailyPlace): Promise<void> {
     await this.#session.query({
       name: 'fm-daily-begin',
-      text: `INSERT INTO fm_day (environment, day) VALUES ($1, ${dayOf('$2')}) ON CONFLICT DO NOTHING`,
+      text: `INSERT INTO fm_day (environment, day) VALUES ($1, ${dayFromNumber('$2')}) ON CONFLICT DO NOTHING`,
       values: [environment, day],
     });
   }
@@ -332,7 +332,7 @@ class DailyTables {
       name: 'fm-daily-put',
       text: `WITH lease AS (UPDATE fm_export SET until = clock_timestamp() + $1 * interval '1 ms' WHERE holder = $6)
              INSERT INTO fm_daily AS daily (environment, day, feature, variant, checks, used, viewed, users, position)
-             SELECT $2, ${dayOf('$3')}, given.*, $4 FROM
+             SELECT $2, ${dayFromNumber('$3')}, given.*, $4 FROM
                unnest($7::text[], $8::text[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[]) AS given
              WHERE ${isInLog('$4', '$5')}
              ON CONFLICT (environment, day, feature, variant) DO UPDATE SET checks = excluded.checks, used = excluded.used,
@@ -346,25 +346,25 @@ class DailyTables {
     });
   }
 
-  /** Marks a day as written, and removes its obsolete rows. @throws {ExportOutdated} */
+  /** Marks a day as written, and removes its obsolete rows. @throws {ExportConflict} */
   async finish({ environment, day, applied }: DailyPlace): Promise<void> {
     const { rowCount } = await this.#session.query({
       name: 'fm-daily-finish',
-      text: `WITH gone AS (DELETE FROM fm_daily WHERE environment = $1 AND day = ${dayOf('$2')} AND position < $3
+      text: `WITH gone AS (DELETE FROM fm_daily WHERE environment = $1 AND day = ${dayFromNumber('$2')} AND position < $3
                AND ${isInLog('$3', '$4')})
              UPDATE fm_day SET position = greatest(position, $3)
-             WHERE environment = $1 AND day = ${dayOf('$2')} AND ${isInLog('$3', '$4')}`,
+             WHERE environment = $1 AND day = ${dayFromNumber('$2')} AND ${isInLog('$3', '$4')}`,
       values: [environment, day, applied.position, applied.id],
     });
     if (rowCount === 0) throw outdated();
   }
 
-  /** Notes how far days are written, unless another node has. @throws {ExportOutdated} */
+  /** Notes how far days are written, unless another node has. @throws {ExportConflict} */
   async advance(from: WrittenUntil, to: LogPosition & WrittenUntil): Promise<void> {
     const { rowCount } = await this.#session.query({
       name: 'fm-daily-advance',
-      text: `UPDATE fm_export SET position = greatest(position, $4), day = greatest(day, ${dayOf('$3')})
-             WHERE position = $1 AND day = ${dayOf('$2')} AND (${isInLog('$4', '$5')} OR $4 = 0)`,
+      text: `UPDATE fm_export SET position = greatest(position, $4), day = greatest(day, ${dayFromNumber('$3')})
+             WHERE position = $1 AND day = ${dayFromNumber('$2')} AND (${isInLog('$4', '$5')} OR $4 = 0)`,
       values: [from.position, from.day, to.day, to.position, to.id],
     });
     if (rowCount === 0) throw outdated();
@@ -372,7 +372,7 @@ class DailyTables {
 
   /** Removes the days before a day, and those of deleted environments, in small steps. */
   async removeGone(before: number): Promise<void> {
-    const isGone = `(gone.day < ${dayOf('$1')} OR gone.environment NOT IN (
+    const isGone = `(gone.day < ${dayFromNumber('$1')} OR gone.environment NOT IN (
       SELECT (kept.value->>'number')::bigint
       FROM fm_record, jsonb_array_elements(fm_record.value::jsonb->'environments') AS kept(value)
       WHERE "table" = 'applications'))`;
@@ -388,8 +388,8 @@ class DailyTables {
   }
 }
 
-function outdated(): ExportOutdated {
-  return new ExportOutdated('The log differs from that of the replica, or another node was faster');
+function outdated(): ExportConflict {
+  return new ExportConflict('The log differs from that of the replica, or another node was faster');
 }
 
 /** Rounds a count. Those beyond the exact range of a double are clamped. */

@@ -8,7 +8,7 @@ import {
 } from '../contract/message-routes.ts';
 import { isName } from '../contract/names.ts';
 import { greatestCouponRank, greatestRank } from '../storage/aggregate/hyperloglog.ts';
-import { minuteOf, seriesPerEnvironment, widthOf } from '../storage/lmdb/blocks.ts';
+import { decodeMinute, decodeWidth, seriesPerEnvironment } from '../storage/lmdb/blocks.ts';
 import type { LedgerExample } from '../storage/lmdb/ledger.ts';
 import { featureItself, type SeriesName } from '../storage/lmdb/series.ts';
 import {
@@ -41,7 +41,7 @@ export const isAnyRef = whole(2 ** 32 * seriesPerEnvironment);
 export const isRef: IsValid = (value) => isAnyRef(value) && value % seriesPerEnvironment < environmentOrdinal;
 export const isOrdinal = whole(environmentOrdinal);
 export const isAnyOrdinal = whole(seriesPerEnvironment);
-export const isBucket: IsValid = (value) => isPosition(value) && widthOf(value) <= 2 && isWord(minuteOf(value));
+export const isBucket: IsValid = (value) => isPosition(value) && decodeWidth(value) <= 2 && isWord(decodeMinute(value));
 export const isAmount: IsValid = (value) => isValue(value) && value >= 0;
 
 /** @throws {DeltaUnreadable} */
@@ -107,7 +107,7 @@ export function numbers(columns: readonly IsValid[], place?: string): Column<rea
     for (let at = 0; at < found.length; at += width) {
       const row = found.slice(at, at + width);
       if (row.length === width && row.every(isRight)) kept.push(...(row as number[]));
-      else refuse(what, `its ${what} cannot be`, textOf(row));
+      else refuse(what, `its ${what} cannot be`, formatRow(row));
     }
     return kept;
   });
@@ -116,13 +116,13 @@ export function numbers(columns: readonly IsValid[], place?: string): Column<rea
 /** A row, encoded as a list of its values. */
 export function row<T>(columns: Columns<T>): Column<Readonly<T>> {
   const names = Object.keys(columns) as (keyof T & string)[];
-  const rowOf = (cells: unknown[], read: (name: keyof T & string, cell: unknown) => unknown) =>
+  const createRow = (cells: unknown[], read: (name: keyof T & string, cell: unknown) => unknown) =>
     Object.fromEntries(names.map((name, at) => [name, read(name, cells[at])])) as T;
   return {
     pack: (value) => names.map((name) => columns[name].pack(value[name])),
-    unpack: (packed) => rowOf(packed as unknown[], (name, cell) => columns[name].unpack(cell)),
+    unpack: (packed) => createRow(packed as unknown[], (name, cell) => columns[name].unpack(cell)),
     read: (packed, what, refuse) =>
-      rowOf(list(packed, what, names.length), (name, cell) => columns[name].read(cell, name, refuse)),
+      createRow(list(packed, what, names.length), (name, cell) => columns[name].read(cell, name, refuse)),
   };
 }
 
@@ -141,7 +141,7 @@ export function rows<T>(columns: Columns<T>, check?: (each: Readonly<T>) => void
           found.push(read);
         } catch (error) {
           if (refuse === undefined || !(error instanceof DeltaUnreadable)) throw error;
-          refuse(name, error.message, textOf(value));
+          refuse(name, error.message, formatRow(value));
         }
       }
       return found;
@@ -159,7 +159,7 @@ export function isLaterRoute(route: unknown): boolean {
   return !earlierRoutes.includes(route) && route !== 'identities';
 }
 
-/** The same for a row of the ledger. @param subject as written by `subjectText` */
+/** The same for a row of the ledger. @param subject as written by `encodeDimensions` */
 export function isLaterSubject(subject: string): boolean {
   const fields = parseJson(subject, 4 * longestText);
   return Array.isArray(fields) && isLaterRoute(fields[2]);
@@ -167,7 +167,7 @@ export function isLaterSubject(subject: string): boolean {
 
 const longestRow = 1000;
 
-function textOf(row: unknown): string {
+function formatRow(row: unknown): string {
   const plain = (_: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
   return (JSON.stringify(row, plain) ?? typeof row).slice(0, longestRow);
 }
@@ -220,7 +220,7 @@ export const shownTextOrNull = valid<string | null>(isTextOrNull);
 export const transports = valid<Transport>((value) => transportNames.includes(value as Transport));
 export const routes = valid<SenderRoute>((value) => senderRoutes.includes(value as SenderRoute));
 
-/** The text of a subject is stored as part of a row, so it must be exactly what `subjectText` writes. */
+/** The text of a subject is stored as part of a row, so it must be exactly what `encodeDimensions` writes. */
 export const subjects = valid<string>(isSubject);
 export const subjectsOrNone = valid<string>((value) => value === '' || isSubject(value));
 

@@ -1,7 +1,7 @@
 import { deflateSync, inflateSync } from 'node:zlib';
 import { Packr } from 'msgpackr';
 import { minutesPerDay } from '../storage/lmdb/blocks.ts';
-import { type CumulativeMessage, opensFlag, repeats, rowKind } from '../storage/lmdb/cumulative.ts';
+import { type CumulativeMessage, opensFeature, repeats, rowKind } from '../storage/lmdb/cumulative.ts';
 import { permanentAt } from '../storage/lmdb/messages.ts';
 import { chunksPerSketch } from '../storage/lmdb/sketches.ts';
 import {
@@ -109,7 +109,7 @@ const cumulativeColumns = {
   subject: subjectsOrNone,
   bucket: number(isBucket),
   measuredAt: number(isValue),
-  rows: numbers([isRef, whole(2 * opensFlag), isValue], 'cumulative'),
+  rows: numbers([isRef, whole(2 * opensFeature), isValue], 'cumulative'),
 };
 
 /** The same in format 2. */

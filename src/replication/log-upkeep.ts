@@ -33,7 +33,7 @@ export async function newestSnapshot(
 }
 
 /** Reads the parts of a snapshot. @throws {Error} if it is removed meanwhile */
-export async function* partsOf(session: PostgresSession, snapshot: string): AsyncGenerator<Buffer> {
+export async function* readSnapshotParts(session: PostgresSession, snapshot: string): AsyncGenerator<Buffer> {
   const { rows } = await session.query<{ parts: number }>({
     name: 'fm-snapshot-parts',
     text: 'SELECT count(*)::int AS parts FROM fm_snapshot_part WHERE snapshot = $1',
@@ -67,7 +67,7 @@ export async function makeSnapshot(deps: SnapshotDeps): Promise<boolean> {
       values: [snapshot, position, id, directory, leaseMs],
     });
     if (rows.length === 0) return false;
-    const made = await putParts(session, snapshot, content.parts());
+    const made = await uploadParts(session, snapshot, content.parts());
     await session.query({
       name: 'fm-snapshot-whole',
       text: `UPDATE fm_snapshot SET state = 'whole', at = now(), bytes = $2 WHERE snapshot = $1`,
@@ -80,24 +80,24 @@ export async function makeSnapshot(deps: SnapshotDeps): Promise<boolean> {
   }
 }
 
-export interface Uploaded {
+export interface UploadResult {
   readonly parts: number;
   readonly bytes: number;
 }
 
 /** Uploads the parts of a snapshot, each in a transaction that also renews the lease. Skips those of an earlier attempt. */
-export async function putParts(
+export async function uploadParts(
   session: Pick<PostgresSession, 'query'>,
   snapshot: string,
   bodies: AsyncIterable<Buffer>,
-  onPart: (uploaded: Uploaded) => void = () => {},
-): Promise<Uploaded> {
+  onPart: (uploaded: UploadResult) => void = () => {},
+): Promise<UploadResult> {
   const { rows } = await session.query<{ part: number; digest: Buffer }>({
     text: 'SELECT part, sha256(body) AS digest FROM fm_snapshot_part WHERE snapshot = $1',
     values: [snapshot],
   });
   const there = new Map(rows.map(({ part, digest }) => [part, digest]));
-  let uploaded: Uploaded = { parts: 0, bytes: 0 };
+  let uploaded: UploadResult = { parts: 0, bytes: 0 };
   for await (const body of bodies) {
     const part = uploaded.parts;
     if (there.get(part)?.equals(createHash('sha256').update(body).digest()) !== true)

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { ApiError } from '../contract/errors.ts';
+import { Refusal } from '../contract/errors.ts';
 import { type EntryBodies, type EntryKind, encodeBody, type Horizon, type LoggedMint } from './entry.ts';
 import type { PostgresSession } from './postgres/connection.ts';
 import { newLogId } from './postgres/follower.ts';
@@ -57,7 +57,7 @@ export class LogAppender {
   /** Appends a mint. Those that wait for the same commit share an entry. @returns the position of the entry */
   mint(mint: LoggedMint): Promise<number> {
     if (this.#waiting.length >= maxWaiting)
-      return Promise.reject(new ApiError('backpressure', 'Too many mints wait for PostgreSQL; try again', 1));
+      return Promise.reject(new Refusal('backpressure', 'Too many mints wait for PostgreSQL; try again', 1));
     this.#waiting.push(mint);
     this.#next ??= this.#last.catch(() => {}).then(() => this.#appendWaiting());
     this.#last = this.#next;
@@ -132,7 +132,7 @@ export async function ship(
       text: `UPDATE fm_stream SET seq = $2, digest = $3, through = $4, since = $5, version = $6
              WHERE stream = $1 AND seq = $7 AND state = 'open' AND digest IN ('', coalesce($8::bytea, digest))
              RETURNING ${postgresNow} AS at`,
-      values: [stream, seq, digestOf(body), through, since, version, first - 1, before && digestOf(before.body)],
+      values: [stream, seq, hashDelta(body), through, since, version, first - 1, before && hashDelta(before.body)],
     });
     if (fence.rows.length === 0) return undefined;
     // Not awaited here, so that COMMIT is sent with it.
@@ -143,7 +143,7 @@ export async function ship(
 }
 
 /** SHA-256 of the body of a delta, by which PostgreSQL identifies it. */
-export function digestOf(body: Uint8Array): Buffer {
+export function hashDelta(body: Uint8Array): Buffer {
   return createHash('sha256').update(body).digest();
 }
 
@@ -161,7 +161,7 @@ export async function register(session: PostgresSession, stream: string, directo
 }
 
 /** Closes a stream of which everything is shipped. */
-export function markDone(stream: string, seq: number): Statement {
+export function closeStream(stream: string, seq: number): Statement {
   return {
     name: 'fm-done',
     text: `UPDATE fm_stream SET state = 'done' WHERE stream = $1 AND seq = $2 AND state = 'open'`,
@@ -176,7 +176,7 @@ export function deregister(
   { stream, sealed }: { readonly stream: string; readonly sealed: number },
 ): Promise<void> {
   return session.transaction(async (run) => {
-    await run(markDone(stream, sealed));
+    await run(closeStream(stream, sealed));
     await run({
       name: 'fm-deregister',
       text: `UPDATE fm_node SET state = 'done', beat_at = clock_timestamp()

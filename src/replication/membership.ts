@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Clock } from '../runtime/clock.ts';
 import type { UsageStoreStatus } from '../storage/commit/usage-store.ts';
-import type { NodeFacts, NodeParts, Refuses } from './node-parts.ts';
+import type { NodeDeps, NodeFacts, Refuses } from './node-parts.ts';
 import { checkId } from './postgres/checks.ts';
 import type { PostgresSession } from './postgres/connection.ts';
 import type { LogPosition } from './postgres/follower.ts';
@@ -15,15 +15,15 @@ const againMs = 30_000;
 
 /** Whether PostgreSQL assigns the data directory to this process. */
 export class Membership {
-  readonly #parts: NodeParts;
+  readonly #deps: NodeDeps;
   readonly #streams: Streams;
   isJoined = false;
   #isCopied = false;
   #again = 0;
   #isSkewed = false;
 
-  constructor(parts: NodeParts, streams: Streams) {
-    this.#parts = parts;
+  constructor(deps: NodeDeps, streams: Streams) {
+    this.#deps = deps;
     this.#streams = streams;
   }
 
@@ -34,9 +34,9 @@ export class Membership {
     return own.held === 'closed' ? 'closed' : undefined;
   }
 
-  /** @throws {JoinRefused} @throws {PostgresError} */
+  /** @throws {JoinRefusal} @throws {PostgresError} */
   async join(): Promise<void> {
-    const { facts, link, clock, log } = this.#parts;
+    const { facts, link, clock, log } = this.#deps;
     const streams = this.#streams.all.map(({ stream }) => stream);
     await join(link, clock, facts, streams);
     this.isJoined = true;
@@ -51,7 +51,7 @@ export class Membership {
   async keep(isOurs: boolean, skewMs: number): Promise<boolean> {
     this.#watchClock(skewMs);
     if (isOurs) this.#isCopied = false;
-    return !isOurs && this.#parts.clock.monotonic() >= this.#again && (await this.#joinAgain());
+    return !isOurs && this.#deps.clock.monotonic() >= this.#again && (await this.#joinAgain());
   }
 
   #watchClock(skewMs: number): void {
@@ -60,19 +60,19 @@ export class Membership {
     this.#isSkewed = isSkewed;
     const skew = { skewMs: Math.round(skewMs) };
     const next = "this node manages nothing until it is; counting continues by PostgreSQL's time";
-    if (isSkewed) this.#parts.log.error('the clock of this machine is wrong: correct it (NTP)', { ...skew, next });
-    else this.#parts.log.info('the clock of this machine is right again', skew);
+    if (isSkewed) this.#deps.log.error('the clock of this machine is wrong: correct it (NTP)', { ...skew, next });
+    else this.#deps.log.info('the clock of this machine is right again', skew);
   }
 
   async #joinAgain(): Promise<boolean> {
-    this.#again = this.#parts.clock.monotonic() + againMs;
+    this.#again = this.#deps.clock.monotonic() + againMs;
     try {
       await this.join();
       return true;
     } catch (error) {
-      if (!(error instanceof JoinRefused)) throw error;
+      if (!(error instanceof JoinRefusal)) throw error;
       const next = 'it counts nothing while the other runs, and keeps its earlier counts';
-      if (!this.#isCopied) this.#parts.log.error('this node is not alone', { error, next });
+      if (!this.#isCopied) this.#deps.log.error('this node is not alone', { error, next });
       this.#isCopied = true;
       return false;
     }
@@ -80,8 +80,8 @@ export class Membership {
 }
 
 /** The node must not use this directory with this database; the message says what to do. */
-export class JoinRefused extends Error {
-  override readonly name = 'JoinRefused';
+export class JoinRefusal extends Error {
+  override readonly name = 'JoinRefusal';
 }
 
 /** Prefix of the directory of a stream, before its id, in a database filled from a replica that does not know the directory. */
@@ -91,7 +91,7 @@ export const unknownDirectory = 'unknown-';
 const silentMs = 2500;
 const lookAgainMs = 250;
 
-interface Seen {
+interface NodeRow {
   readonly engine: string;
   readonly at: bigint;
   readonly stream: string | null;
@@ -105,8 +105,8 @@ interface Seen {
  * Claims the directory's row for this process, which may then ship the streams of earlier processes. A database that was filled from
  * a replica can have listed some of `streams`, which are those of the directory, under an unknown directory. Nothing is written before it is
  * certain that no other process uses the directory.
- * @throws {JoinRefused} another process uses a copy of this directory, or the clocks differ
- * @throws {PostgresUnfit} it is another database
+ * @throws {JoinRefusal} another process uses a copy of this directory, or the clocks differ
+ * @throws {PostgresSetupError} it is another database
  */
 async function join(
   session: PostgresSession,
@@ -114,33 +114,33 @@ async function join(
   facts: NodeFacts,
   streams: readonly string[],
 ): Promise<void> {
-  let first: Seen | undefined;
+  let first: NodeRow | undefined;
   for (;;) {
     const asked = clock.now();
     const seen = await look(session, facts.directory);
-    const answered = clock.now();
-    checkId(facts.engine, seen.engine);
-    const skewed = whySkewed((asked + answered) / 2 - Number(seen.at));
-    if (skewed !== undefined) throw new JoinRefused(skewed);
+    const receivedAt = clock.now();
+    checkId(facts.postgresId, seen.engine);
+    const skewed = whySkewed((asked + receivedAt) / 2 - Number(seen.at));
+    if (skewed !== undefined) throw new JoinRefusal(skewed);
     first ??= seen;
     const isOther = seen.stream !== null && seen.stream !== facts.stream && seen.state === 'up';
     if (isOther && isAlive(first, seen))
-      throw new JoinRefused(
+      throw new JoinRefusal(
         `Cannot use ${facts.path}: another process, node ${seen.name}, uses the same directory or a copy of it right now; stop it, or start this one with an empty data directory`,
       );
     const isFree = !isOther || Number(seen.silent) >= silentMs;
-    if (isFree && (await claim(session, facts, seen, answered, streams))) return;
+    if (isFree && (await claim(session, facts, seen, receivedAt, streams))) return;
     await setTimeout(lookAgainMs);
   }
 }
 
 /** An earlier heartbeat than at the first look is that of a standby promoted since, and proves nothing. */
-function isAlive(first: Seen, { heartbeat }: Seen): boolean {
+function isAlive(first: NodeRow, { heartbeat }: NodeRow): boolean {
   return first.heartbeat === null || (heartbeat !== null && heartbeat > first.heartbeat);
 }
 
-async function look(session: PostgresSession, directory: string): Promise<Seen> {
-  const { rows } = await session.query<Seen>({
+async function look(session: PostgresSession, directory: string): Promise<NodeRow> {
+  const { rows } = await session.query<NodeRow>({
     name: 'fm-join-look',
     text: `SELECT engine.id AS engine, ${postgresNow} AS at,
              node.stream, node.name, node.state, node.beat_at::text AS heartbeat,
@@ -154,19 +154,19 @@ async function look(session: PostgresSession, directory: string): Promise<Seen> 
 }
 
 /**
- * @param answered arrival time of the answer, by the node's clock
+ * @param receivedAt arrival time of the answer, by the node's clock
  * @returns false if the row has changed since it was read
  */
 async function claim(
   session: PostgresSession,
   facts: NodeFacts,
-  seen: Seen,
-  answered: number,
+  seen: NodeRow,
+  receivedAt: number,
   streams: readonly string[],
 ): Promise<boolean> {
   const { directory, name, version, stream } = facts;
   // By PostgreSQL's clock, or slightly earlier.
-  const started = Number(seen.at) - Math.max(0, answered - facts.started);
+  const started = Number(seen.at) - Math.max(0, receivedAt - facts.started);
   return session.transaction(async (run) => {
     const claimed = await run({
       name: 'fm-join-claim',

@@ -1,14 +1,14 @@
 import { postgresAway } from '../contract/errors.ts';
 import { isStoreFailure } from '../runtime/failures.ts';
-import { Awaited, Completeness } from './completeness.ts';
+import { Completeness, RequestQueue } from './completeness.ts';
 import { sameSettings } from './entry.ts';
 import { deregister } from './log.ts';
-import { JoinRefused, Membership, type PostgresView, sendHeartbeat } from './membership.ts';
-import type { NodeParts } from './node-parts.ts';
+import { JoinRefusal, Membership, type PostgresView, sendHeartbeat } from './membership.ts';
+import type { NodeDeps } from './node-parts.ts';
 import { isSameEntry } from './postgres/follower.ts';
-import { PostgresError, PostgresUnfit } from './postgres/postgres-error.ts';
+import { PostgresError, PostgresSetupError } from './postgres/postgres-error.ts';
 import { type Condition, logSession } from './postgres/postgres-report.ts';
-import { Sealing } from './sealing.ts';
+import { SealPacer } from './sealing.ts';
 import type { SpoolLevel } from './spool.ts';
 import { Streams } from './streams.ts';
 import { UsageFollower } from './usage-follower.ts';
@@ -26,15 +26,15 @@ const firstPauseMs = 100;
 
 /** Works with PostgreSQL, one step at a time: joins, sends heartbeats, seals, ships, and applies the log. */
 export class NodeLoop {
-  readonly #parts: NodeParts;
+  readonly #deps: NodeDeps;
   readonly #hooks: LoopHooks;
   readonly #streams: Streams;
-  readonly #sealing: Sealing;
+  readonly #sealing: SealPacer;
   readonly membership: Membership;
   readonly follower: UsageFollower;
   readonly completeness = new Completeness();
-  readonly #loop = new Loop(() => this.#turn());
-  readonly #awaited = new Awaited();
+  readonly #loop = new Loop(() => this.#runOnce());
+  readonly #awaited = new RequestQueue();
   view: PostgresView | undefined;
   /** PostgreSQL was away, and may have reverted to an earlier state: the next step is a heartbeat. */
   #mustLook = true;
@@ -42,16 +42,16 @@ export class NodeLoop {
   #heartbeatAt = Number.NEGATIVE_INFINITY;
   #retryMs = firstPauseMs;
   #ended: Promise<boolean> | undefined;
-  #refusal: JoinRefused | undefined;
+  #refusal: JoinRefusal | undefined;
   #stumbled: Error | undefined;
 
-  constructor(parts: NodeParts, hooks: LoopHooks) {
-    this.#parts = parts;
+  constructor(deps: NodeDeps, hooks: LoopHooks) {
+    this.#deps = deps;
     this.#hooks = hooks;
-    this.#streams = new Streams(parts);
-    this.membership = new Membership(parts, this.#streams);
-    this.#sealing = new Sealing(parts, this.#streams);
-    this.follower = new UsageFollower(parts, () => this.#goOn());
+    this.#streams = new Streams(deps);
+    this.membership = new Membership(deps, this.#streams);
+    this.#sealing = new SealPacer(deps, this.#streams);
+    this.follower = new UsageFollower(deps, () => this.#goOn());
   }
 
   /** Why this process must not use this directory with this database. */
@@ -66,7 +66,7 @@ export class NodeLoop {
 
   /** Why accounts and reports are not served. */
   get trouble(): string | undefined {
-    const { replica, link } = this.#parts;
+    const { replica, link } = this.#deps;
     const said = this.#refusal ?? this.follower.newer ?? this.#stumbled;
     if (said !== undefined) return said.message;
     const { connected, reason } = link.status;
@@ -81,7 +81,7 @@ export class NodeLoop {
    * @throws {ApiError} `engine_unavailable`
    */
   freshen(): Promise<number> {
-    const { clock, link, time } = this.#parts;
+    const { clock, link, time } = this.#deps;
     if (this.trouble !== undefined && link.isTried) return Promise.reject(postgresAway());
     this.#sealing.ask();
     this.#loop.ring();
@@ -91,7 +91,7 @@ export class NodeLoop {
   /** Resolves when an entry of the log is applied. @throws {ApiError} `engine_unavailable` */
   applied(position: number): Promise<void> {
     this.#loop.ring();
-    return this.#awaited.entry(position, this.#parts.clock.monotonic());
+    return this.#awaited.entry(position, this.#deps.clock.monotonic());
   }
 
   start(): void {
@@ -99,13 +99,13 @@ export class NodeLoop {
   }
 
   /** @returns the pause before the next turn, ms */
-  async #turn(): Promise<number> {
+  async #runOnce(): Promise<number> {
     try {
       await this.#round();
-      this.#parts.link.heard(this.view!.timeline);
+      this.#deps.link.heard(this.view!.timeline);
       this.#stumbled = undefined;
       this.#retryMs = firstPauseMs;
-      this.#answer();
+      this.#reportProgress();
       return this.#pauseMs;
     } catch (error) {
       this.#fail(error as Error);
@@ -123,7 +123,7 @@ export class NodeLoop {
 
   async #end(): Promise<boolean> {
     await this.#loop.end();
-    if (!this.membership.isJoined || !this.#parts.link.status.connected) return false;
+    if (!this.membership.isJoined || !this.#deps.link.status.connected) return false;
     return this.#shipRest().catch((error: Error) => {
       this.#fail(error);
       return false;
@@ -151,14 +151,14 @@ export class NodeLoop {
   /** Logs the settings before any delta, because they limit its names. The node that started last decides. */
   async #logSettings(): Promise<void> {
     if (this.#hasSettings) return;
-    const { replica, appender, settings } = this.#parts;
+    const { replica, appender, settings } = this.#deps;
     const isOther = replica.settings === undefined || !sameSettings(replica.settings, settings);
     if (isOther) await appender.append('settings', settings);
     this.#hasSettings = isOther || this.isCaughtUp;
   }
 
   get #isHeartbeatDue(): boolean {
-    return this.#parts.clock.monotonic() >= this.#heartbeatAt + heartbeatMs;
+    return this.#deps.clock.monotonic() >= this.#heartbeatAt + heartbeatMs;
   }
 
   /** Whether PostgreSQL must report the state of a stream before it is shipped. */
@@ -168,24 +168,24 @@ export class NodeLoop {
   }
 
   async #sendHeartbeat(): Promise<void> {
-    const { facts, link, replica, clock, time } = this.#parts;
+    const { facts, link, replica, clock, time } = this.#deps;
     const { own, all } = this.#streams;
-    const { mark, sealed } = this.#sealing.last;
+    const { watermark, sealed } = this.#sealing.last;
     const isIdle = own.isShipped && own.sealed === sealed && !this.#sealing.isUnderWay;
     const { bytes, oldest } = this.#hooks.level();
     this.#heartbeatAt = clock.monotonic();
     const view = await sendHeartbeat(link, {
       session: logSession(facts, this.#condition(bytes)),
       directory: facts.directory,
-      engine: facts.engine,
+      engine: facts.postgresId,
       stream: own.stream,
       seq: own.sealed,
       spoolBytes: bytes,
       oldestUnshipped: oldest,
       skewMs: time.skewMs,
-      version: mark.version,
+      version: watermark.version,
       applied: replica.applied.position,
-      idleThrough: isIdle ? mark.at : undefined,
+      idleThrough: isIdle ? watermark.at : undefined,
       streams: all.map(({ stream }) => stream),
     });
     time.heard(view.at, this.#heartbeatAt);
@@ -196,19 +196,19 @@ export class NodeLoop {
       await stream.settle(said, view.at, view.isOurs);
     }
     if (view.isOurs) await this.#streams.closeUnknown(view.streams);
-    this.completeness.asked({ acknowledged: own.acknowledged, through: mark.at, throughSeq: sealed });
+    this.completeness.asked({ acknowledged: own.acknowledged, through: watermark.at, throughSeq: sealed });
   }
 
   /** @param bytes size of the spool */
   #condition(bytes: number): Condition {
     if (this.membership.refuses !== undefined) return this.membership.refuses;
     if (this.#sealing.storeFails) return 'store';
-    if (bytes >= this.#parts.maxSpoolBytes) return 'full';
+    if (bytes >= this.#deps.maxSpoolBytes) return 'full';
     return this.#streams.all.some(({ held }) => held === 'behind') ? 'behind' : 'ok';
   }
 
   async #follow(): Promise<void> {
-    const { replica, main } = this.#parts;
+    const { replica, main } = this.#deps;
     const { head, othersThrough } = this.view!;
     const through = this.completeness.shown(othersThrough);
     this.follower.refused.logDue();
@@ -224,7 +224,7 @@ export class NodeLoop {
   get #isBehind(): boolean {
     const { head } = this.view ?? {};
     if (head === undefined || this.follower.newer !== undefined) return false;
-    return this.#parts.replica.applied.position < head.position;
+    return this.#deps.replica.applied.position < head.position;
   }
 
   get #isBusy(): boolean {
@@ -235,29 +235,29 @@ export class NodeLoop {
   get #pauseMs(): number {
     if (this.#isInDoubt) return doubtMs;
     if (this.#isBusy) return 0;
-    const dueIn = this.#heartbeatAt + heartbeatMs - this.#parts.clock.monotonic();
+    const dueIn = this.#heartbeatAt + heartbeatMs - this.#deps.clock.monotonic();
     return Math.max(0, Math.min(dueIn, this.#sealing.nextInMs));
   }
 
-  #answer(): void {
+  #reportProgress(): void {
     const progress = {
       ownThrough: this.#isBehind ? 0 : this.completeness.ownThrough,
       completeThrough: this.completeness.known,
-      position: this.#parts.replica.applied.position,
+      position: this.#deps.replica.applied.position,
     };
-    this.#awaited.progress(progress, this.#parts.clock.monotonic());
+    this.#awaited.progress(progress, this.#deps.clock.monotonic());
     this.#hooks.changed();
   }
 
   #fail(error: Error): void {
-    const { link, main, log } = this.#parts;
-    if (error instanceof JoinRefused) {
+    const { link, main, log } = this.#deps;
+    if (error instanceof JoinRefusal) {
       this.#refusal = error;
       this.#loop.isEnding = true; // The process reports why this node must not join, and exits.
     }
     for (const stream of this.#streams.all) stream.isKnown = false; // PostgreSQL is queried before the next delta is shipped.
     this.#mustLook = true;
-    if (error instanceof PostgresError || error instanceof PostgresUnfit) link.failed(error);
+    if (error instanceof PostgresError || error instanceof PostgresSetupError) link.failed(error);
     else if (this.#refusal === undefined) {
       if (this.#stumbled?.message !== error.message) {
         log.error('applying the log failed; retrying', { error });
@@ -266,11 +266,11 @@ export class NodeLoop {
       this.#stumbled = error;
     }
     this.#awaited.fail();
-    this.#answer();
+    this.#reportProgress();
   }
 
   async #shipRest(): Promise<boolean> {
-    const { link, facts, log } = this.#parts;
+    const { link, facts, log } = this.#deps;
     const { own, all } = this.#streams;
     this.#sealing.ask();
     await this.#sealing.advance(this.view?.at);

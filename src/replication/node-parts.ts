@@ -9,7 +9,7 @@ import type { PostgresSession } from './postgres/connection.ts';
 import type { Run, Statement } from './postgres/session.ts';
 import type { SharedClock } from './postgres/shared-clock.ts';
 import type { Replica } from './replica.ts';
-import type { SealOutcome, SealRequest } from './seal.ts';
+import type { SealRequest, SealResult } from './seal.ts';
 import type { Spool } from './spool.ts';
 
 /** Identity of a node. */
@@ -24,7 +24,7 @@ export interface NodeFacts {
   /** Start time by the node's clock, Unix ms. */
   readonly started: number;
   /** Id of the database that this directory belongs to; `undefined` before the first join. */
-  readonly engine: string | undefined;
+  readonly postgresId: string | undefined;
 }
 
 /**
@@ -35,7 +35,7 @@ export interface NodeFacts {
 export type Refuses = 'copied' | 'closed';
 
 /** The state that the node reports to the main thread. */
-export interface NodeTold {
+export interface NodeCondition {
   readonly isJoined: boolean;
   /** Why this process must not use this directory with this database. */
   readonly refusal: string | undefined;
@@ -48,8 +48,8 @@ export interface NodeTold {
 
 /** What a node calls on the main thread. */
 export interface MainThread {
-  seal(request: SealRequest): Promise<SealOutcome>;
-  tell(told: NodeTold): void;
+  seal(request: SealRequest): Promise<SealResult>;
+  tell(told: NodeCondition): void;
   /** Reports a failed commit of the replica: see `StoreHealth`. */
   storeFailed(error: Error): void;
   /** Keeps the content of the replica in the data directory: see `SetAside`. */
@@ -59,7 +59,7 @@ export interface MainThread {
 }
 
 /** Shared by the parts of a node, in the only thread that writes the replica. */
-export interface NodeParts {
+export interface NodeDeps {
   readonly facts: NodeFacts;
   /** For the loop. */
   readonly link: Link;
@@ -123,7 +123,7 @@ export class Link extends Availability implements PostgresSession {
 
   /** @param timeline changes when another server has become the primary, or the database was restored */
   heard(timeline: string): void {
-    this.answered();
+    this.succeeded();
     if (this.#timeline !== undefined && timeline !== this.#timeline) {
       this.#figures.failovers += 1;
       this.#deps.log.warn('another server is the primary now', { timeline, before: this.#timeline });

@@ -6,13 +6,13 @@ import { defaultSettings, type ErasedThings, type LoggedMint } from './entry.ts'
 import { LogAppender } from './log.ts';
 import { makeSnapshot, trimLogs } from './log-upkeep.ts';
 import { Loop, NodeLoop } from './node-loop.ts';
-import { Link, type NodeParts, type NodeTold } from './node-parts.ts';
+import { Link, type NodeCondition, type NodeDeps } from './node-parts.ts';
 import type { PostgresSession } from './postgres/connection.ts';
 import { PostgresError } from './postgres/postgres-error.ts';
 import { readLogLength } from './postgres/postgres-report.ts';
 import { SharedClock } from './postgres/shared-clock.ts';
 
-interface ReplicaNodeDeps extends Omit<NodeParts, 'link' | 'time' | 'appender'> {
+interface ReplicaNodeDeps extends Omit<NodeDeps, 'link' | 'time' | 'appender'> {
   /** For the loop. */
   readonly session: PostgresSession;
 }
@@ -25,7 +25,7 @@ const leastSaidBytes = 32 * 2 ** 20;
 
 /** Connects the disk of a node with PostgreSQL. It runs in the only thread that writes the replica. */
 export class ReplicaNode {
-  readonly #parts: NodeParts;
+  readonly #deps: NodeDeps;
   readonly #loop: NodeLoop;
   readonly #sideWork: SideWork;
   #level = { bytes: 0, oldest: undefined as number | undefined, at: Number.NEGATIVE_INFINITY };
@@ -35,9 +35,9 @@ export class ReplicaNode {
 
   constructor(deps: ReplicaNodeDeps) {
     const link = new Link(deps);
-    this.#parts = { ...deps, link, time: new SharedClock(deps.clock), appender: new LogAppender(deps.side) };
-    this.#loop = new NodeLoop(this.#parts, { level: () => this.#spoolLevel(), changed: () => this.#tell() });
-    this.#sideWork = new SideWork(this.#parts, this.#loop);
+    this.#deps = { ...deps, link, time: new SharedClock(deps.clock), appender: new LogAppender(deps.side) };
+    this.#loop = new NodeLoop(this.#deps, { level: () => this.#spoolLevel(), changed: () => this.#tell() });
+    this.#sideWork = new SideWork(this.#deps, this.#loop);
   }
 
   start(): void {
@@ -60,17 +60,17 @@ export class ReplicaNode {
 
   /** Resolves when the log has it. @throws {ApiError} `backpressure` @throws {PostgresError} */
   async mint(mint: LoggedMint): Promise<void> {
-    await this.#parts.appender.mint(mint);
+    await this.#deps.appender.mint(mint);
   }
 
   /** Resolves when this node has applied it. @throws {ApiError} `engine_unavailable` @throws {PostgresError} */
   async forget(forgotten: Forgotten): Promise<void> {
-    await this.#loop.applied(await this.#parts.appender.append('forget', forgotten));
+    await this.#loop.applied(await this.#deps.appender.append('forget', forgotten));
   }
 
   /** Resolves when this node has applied it: no later delta restores the data. @throws as above */
   async erase(erased: ErasedThings): Promise<void> {
-    await this.#loop.applied(await this.#parts.appender.append('erase', erased));
+    await this.#loop.applied(await this.#deps.appender.append('erase', erased));
     this.#sideWork.hurry();
   }
 
@@ -81,9 +81,9 @@ export class ReplicaNode {
   }
 
   #spoolLevel(): { readonly bytes: number; readonly oldest: number | undefined } {
-    const now = this.#parts.clock.monotonic();
+    const now = this.#deps.clock.monotonic();
     if (now - this.#level.at < levelEveryMs) return this.#level;
-    const { bytes, oldest } = this.#parts.spool.level();
+    const { bytes, oldest } = this.#deps.spool.level();
     this.#level = { bytes, oldest, at: now };
     this.#watchGrowth(bytes);
     return this.#level;
@@ -91,23 +91,23 @@ export class ReplicaNode {
 
   /** Logs each doubling of the spool while PostgreSQL is away. */
   #watchGrowth(bytes: number): void {
-    if (this.#parts.link.status.connected) this.#saidBytes = Math.max(leastSaidBytes, bytes);
+    if (this.#deps.link.status.connected) this.#saidBytes = Math.max(leastSaidBytes, bytes);
     else if (bytes >= 2 * this.#saidBytes) {
       this.#saidBytes = bytes;
-      this.#parts.log.warn('the spool is growing, because PostgreSQL is not available', { bytes });
+      this.#deps.log.warn('the spool is growing, because PostgreSQL is not available', { bytes });
     }
   }
 
   #tell(): void {
     const trouble = this.#loop.membership.refuses ?? this.#loop.trouble;
-    const now = this.#parts.clock.monotonic();
+    const now = this.#deps.clock.monotonic();
     if (trouble === this.#toldTrouble && now - this.#toldAt < tellEveryMs) return;
     this.#toldAt = now;
     this.#toldTrouble = trouble;
-    this.#parts.main.tell(this.#told());
+    this.#deps.main.tell(this.#told());
   }
 
-  #told(): NodeTold {
+  #told(): NodeCondition {
     const { membership, refusal, trouble, view, completeness, follower } = this.#loop;
     const { isJoined, refuses } = membership;
     const { bytes, oldest } = this.#spoolLevel();
@@ -117,11 +117,11 @@ export class ReplicaNode {
       refuses,
       trouble,
       status: {
-        directory: this.#parts.facts.directory,
-        postgres: this.#parts.link.status,
+        directory: this.#deps.facts.directory,
+        postgres: this.#deps.link.status,
         nodes: view?.nodes ?? [],
         completeThrough: completeness.through,
-        spool: { bytes, maxBytes: this.#parts.maxSpoolBytes, oldestUnshipped: oldest },
+        spool: { bytes, maxBytes: this.#deps.maxSpoolBytes, oldestUnshipped: oldest },
         refused: view?.refused ?? { rows: 0, latest: [] },
         rebases: follower.rebases,
         log: this.#sideWork.trimming,
@@ -139,7 +139,7 @@ const eraseStep = 64;
 
 /** Background work: horizons, snapshots, trimming, the export of usage by days. It has its own session. */
 class SideWork {
-  readonly #parts: NodeParts;
+  readonly #deps: NodeDeps;
   readonly #node: NodeLoop;
   readonly #upkeep = new Loop(() => this.#look('upkeep of the log failed; retrying', () => this.#once()));
   readonly #exporting = new Loop(() =>
@@ -151,8 +151,8 @@ class SideWork {
   /** How much this process has trimmed, and the length of the log then. */
   trimming: LogStatus = { trimmed: 0, bytes: 0, oldest: undefined };
 
-  constructor(parts: NodeParts, node: NodeLoop) {
-    this.#parts = parts;
+  constructor(deps: NodeDeps, node: NodeLoop) {
+    this.#deps = deps;
     this.#node = node;
   }
 
@@ -177,13 +177,13 @@ class SideWork {
     } catch (error) {
       // The loop logs it if PostgreSQL is away.
       if (!(error instanceof PostgresError && ['unreachable', 'refused'].includes(error.code)))
-        this.#parts.log.warn(failed, { error });
+        this.#deps.log.warn(failed, { error });
     }
     return lookEveryMs;
   }
 
   async #once(): Promise<void> {
-    const { appender, replica, side, facts, snapshotBytes, log } = this.#parts;
+    const { appender, replica, side, facts, snapshotBytes, log } = this.#deps;
     const snapshots = { session: side, replica, directory: facts.directory, leastBytes: snapshotBytes, log };
     await this.#every('horizon', horizonEveryMs, () => appender.horizon(horizonEveryMs));
     await this.#every('snapshot', snapshotEveryMs, () => makeSnapshot(snapshots));
@@ -193,7 +193,7 @@ class SideWork {
 
   /** If another node holds the lease, it may stop before the lease ends, so this one looks again soon. */
   async #export(): Promise<void> {
-    const { side, store, facts, clock, log } = this.#parts;
+    const { side, store, facts, clock, log } = this.#deps;
     const exported = await exportDays({
       session: side,
       store,
@@ -210,11 +210,11 @@ class SideWork {
     const { isCaughtUp, trouble, view, completeness } = this.#node;
     const completeThrough = completeness.known;
     if (!isCaughtUp || trouble !== undefined || completeThrough === undefined) return undefined;
-    return { completeThrough, now: view!.at, retention: this.#parts.replica.settings ?? defaultSettings };
+    return { completeThrough, now: view!.at, retention: this.#deps.replica.settings ?? defaultSettings };
   }
 
   async #trim(): Promise<void> {
-    const { side, log } = this.#parts;
+    const { side, log } = this.#deps;
     const trimmed = await trimLogs(side);
     const { entries, bytes, since } = await readLogLength((statement) => side.query(statement));
     this.trimming = { trimmed: this.trimming.trimmed + trimmed, bytes, oldest: since?.getTime() };
@@ -222,7 +222,7 @@ class SideWork {
   }
 
   async #every(name: string, ms: number, action: () => Promise<unknown>): Promise<void> {
-    const now = this.#parts.clock.monotonic();
+    const now = this.#deps.clock.monotonic();
     if (now - (this.#last.get(name) ?? Number.NEGATIVE_INFINITY) < ms) return;
     this.#last.set(name, now);
     await action();

@@ -1,8 +1,8 @@
 import { type Chore, erasures } from '../storage/aggregate/maintain.ts';
-import { minuteOf, minutesPerDay, seriesPerEnvironment } from '../storage/lmdb/blocks.ts';
+import { decodeMinute, minutesPerDay, seriesPerEnvironment } from '../storage/lmdb/blocks.ts';
 import { keysIn, pairKey, prefixKey } from '../storage/lmdb/key-prefix.ts';
 import {
-  lifeOf,
+  getMessageLife,
   type Message,
   messageLifeMs,
   permanentAt,
@@ -111,14 +111,14 @@ export class ChangedDays {
   }
 
   /** Sets the position of the entry applied next. */
-  turnTo(position: number): void {
+  moveTo(position: number): void {
     this.#position = position;
     this.#last = -1;
   }
 
   /** Notes a bucket. Called for each cell, while a delta has many cells of few days. */
   add(ref: number, bucket: number): void {
-    this.addDay(ref, Math.floor(minuteOf(bucket) / minutesPerDay));
+    this.addDay(ref, Math.floor(decodeMinute(bucket) / minutesPerDay));
   }
 
   addDay(ref: number, day: number): void {
@@ -194,7 +194,7 @@ const toDoKind = 't';
  * `erased`: key: `e` and the number of an environment, or `a` and that of an application (u32, big-endian); the value is empty.
  * `t` and JSON of a deletion that is not finished.
  */
-export class Erased {
+export class ErasedNumbers {
   readonly #store: ReplicaStore;
   readonly #environments = new Set<number>();
   readonly #applications = new Set<number>();
@@ -234,14 +234,14 @@ export class Erased {
     if (key === undefined) return 0;
     const things = JSON.parse(key.subarray(1).toString()) as Deletion;
     let touched = 0;
-    const chores = [...erasures(this.#store, things), ...this.#timesOf(things)];
+    const chores = [...erasures(this.#store, things), ...this.#timeChores(things)];
     for (const chore of chores) if (touched < limit) touched += chore(limit - touched);
     if (touched > 0) return touched;
     this.#store.erased.removeSync(key);
     return 1;
   }
 
-  #timesOf({ application, environments }: Deletion): readonly Chore[] {
+  #timeChores({ application, environments }: Deletion): readonly Chore[] {
     return environments.map(
       (environment) => (room) => removeRememberedTimes(this.#store, application, environment, room),
     );
@@ -315,7 +315,7 @@ const timeBytes = 6;
 
 /**
  * The messages counted by any node. The first in the order of the log counts. Others of the same identity within its life (see
- * `lifeOf`), earlier or later, do not. A message is forgotten once no stream can ship another copy.
+ * `getMessageLife`), earlier or later, do not. A message is forgotten once no stream can ship another copy.
  *
  * `messageTimes`: key: identity (16), time (u48, Unix ms, big-endian); the value is empty. The table `messages` orders them by time.
  */
@@ -329,7 +329,7 @@ export class CountedMessages {
   /** Adds a message, and returns whether it counts. Call it in a transaction. */
   add(message: Message): boolean {
     const { identity, at } = message;
-    const life = lifeOf(Buffer.from(identity).readUInt32BE(4));
+    const life = getMessageLife(Buffer.from(identity).readUInt32BE(4));
     const from = at - life + 1;
     const to = at + life;
     const range = { start: messageTimeKey(identity, from), end: messageTimeKey(identity, to), limit: 1 };

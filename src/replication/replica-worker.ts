@@ -1,7 +1,7 @@
 import { systemClock } from '../runtime/clock.ts';
 import { Histogram, watchLoop } from '../runtime/histogram.ts';
 import { type LogLevel, threadLog } from '../runtime/log.ts';
-import { type Failure, failureOf, ThreadCalls, threadStart } from '../runtime/thread-calls.ts';
+import { describeFailure, type Failure, ThreadCalls, threadStart } from '../runtime/thread-calls.ts';
 import type { RetentionStep } from '../storage/aggregate/maintain.ts';
 import type { Forgotten } from '../storage/commit/envelope.ts';
 import { openReplicaStore } from '../storage/lmdb/usage.ts';
@@ -50,7 +50,7 @@ const connect = (name: string) =>
     log,
     clock,
     deadlineMs,
-    prepare: async (run) => void (await checkSamePostgres(run, facts.engine, key)),
+    prepare: async (run) => void (await checkSamePostgres(run, facts.postgresId, key)),
   });
 const sessions = [connect(logSession(facts)), connect(`flagmeter ${facts.name} side`)] as const;
 const actions = {
@@ -79,7 +79,7 @@ const node = new ReplicaNode({
   main: {
     seal: (request) => calls.call('seal', request),
     tell: (told) => void calls.call('tell', told).catch(() => {}),
-    storeFailed: (error) => void calls.call('storeFailed', failureOf(error)).catch(() => {}),
+    storeFailed: (error) => void calls.call('storeFailed', describeFailure(error)).catch(() => {}),
     setAside: () => calls.call('setAside'),
     forgotten: () => calls.call('forgotten'),
   },

@@ -1,6 +1,6 @@
 import { HotLedger } from '../storage/aggregate/hot-ledger.ts';
 import { createHotTables } from '../storage/aggregate/hot-tables.ts';
-import { carry, expire, type RetentionStep } from '../storage/aggregate/maintain.ts';
+import { expire, type RetentionStep, rollUpCounts } from '../storage/aggregate/maintain.ts';
 import { horizonsAt } from '../storage/lmdb/blocks.ts';
 import { CumulativeTotals } from '../storage/lmdb/cumulative.ts';
 import { transact } from '../storage/lmdb/lmdb.ts';
@@ -8,7 +8,7 @@ import type { ReplicaStore } from '../storage/lmdb/usage.ts';
 import { ApplyEntry, type Refusal } from './apply-entry.ts';
 import { defaultSettings, type Entry, type ReplicaSettings } from './entry.ts';
 import { type LogContent, type LogPosition, logStart } from './postgres/follower.ts';
-import { ChangedDays, CountedMessages, Erased, ForgottenPeople, ReplicaState } from './replica-state.ts';
+import { ChangedDays, CountedMessages, ErasedNumbers, ForgottenPeople, ReplicaState } from './replica-state.ts';
 import { loadNothing, loadSnapshot, ReplicaSnapshot } from './snapshot.ts';
 import { StreamSeries } from './stream-series.ts';
 
@@ -35,7 +35,7 @@ export class Replica implements LogContent {
   readonly #state: ReplicaState;
   readonly #hot;
   readonly #ledger: HotLedger;
-  readonly #erased: Erased;
+  readonly #erased: ErasedNumbers;
   readonly #series: StreamSeries;
   readonly #days: ChangedDays;
   readonly #apply: ApplyEntry;
@@ -47,7 +47,7 @@ export class Replica implements LogContent {
     this.#state = new ReplicaState(store);
     this.#hot = createHotTables(store);
     this.#ledger = new HotLedger(store);
-    this.#erased = new Erased(store);
+    this.#erased = new ErasedNumbers(store);
     this.#series = new StreamSeries(store, this.#state, this.#erased);
     this.#days = new ChangedDays(store, this.#state);
     this.#apply = new ApplyEntry({
@@ -121,7 +121,7 @@ export class Replica implements LogContent {
     const { counts } = this.#hot;
     const horizons = horizonsAt(now, this.settings ?? defaultSettings);
     return this.#transact(() => {
-      const carried = carry(this.#store, counts, environment, Math.floor(now / 60_000) - 1, limit);
+      const carried = rollUpCounts(this.#store, counts, environment, Math.floor(now / 60_000) - 1, limit);
       if (carried >= limit) return carried;
       return carried + expire(this.#store, counts, environment, horizons, limit - carried);
     });
@@ -159,8 +159,8 @@ export class Replica implements LogContent {
   #forget(): void {
     this.#store.lmdb.resetReadTxn();
     const { counts, measurements, sketches, seen } = this.#hot;
-    for (const part of [counts, measurements, sketches, seen, this.#ledger, this.#state, this.#erased]) {
-      part.forget();
+    for (const table of [counts, measurements, sketches, seen, this.#ledger, this.#state, this.#erased]) {
+      table.forget();
     }
     this.#series.forget();
     this.#days.forget();

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { pairKey, removeRange } from '../storage/lmdb/key-prefix.ts';
 import { transact } from '../storage/lmdb/lmdb.ts';
 import { allSeries } from '../storage/lmdb/series.ts';
-import type { Mark, SpoolStore, StreamRecord } from '../storage/lmdb/usage.ts';
+import type { SpoolStore, StreamRecord, StreamWatermark } from '../storage/lmdb/usage.ts';
 import { emptyContent, encodeDelta } from './delta.ts';
-import { bytesOfDeltas, deltasOf, nextNumber, putDelta } from './spool.ts';
-import { Draft, type DraftRoom, moveRecords, type Stage } from './stages.ts';
+import { bytesOfDeltas, nextNumber, putDelta, readDeltas } from './spool.ts';
+import { DeltaBuilder, type DeltaRoom, moveRecords, type Stage } from './stages.ts';
 
 /** A step of the spool worker: seals some of the open delta, and notes what PostgreSQL has. */
 export interface SealTask {
@@ -13,7 +13,7 @@ export interface SealTask {
    * Time and state read *before* waiting for the lane (see `Lane.settled`): packets not committed when the step begins were admitted
    * after the mark.
    */
-  readonly mark: Mark;
+  readonly watermark: StreamWatermark;
   /** Deltas that PostgreSQL has, each with those before it. `at` is the time of confirmation (Unix ms). */
   readonly acknowledged?: readonly { readonly stream: string; readonly seq: number; readonly at: number }[];
   /** Removes some deltas acknowledged before this time (Unix ms). Without it, nothing is removed. */
@@ -27,13 +27,13 @@ export interface SealTask {
 }
 
 /** A step as the replica's thread requests it. The main thread adds the version of the accounts. */
-export type SealRequest = Omit<SealTask, 'mark'> & { readonly mark: Omit<Mark, 'version'> };
+export type SealRequest = Omit<SealTask, 'watermark'> & { readonly watermark: Omit<StreamWatermark, 'version'> };
 
-export interface SealOutcome {
+export interface SealResult {
   /** The last delta of the current stream. */
   readonly sealed: number;
   /** Packets admitted before it are in deltas. At the end of a round, it becomes the mark of the round's first step. */
-  readonly mark: Mark;
+  readonly watermark: StreamWatermark;
   /** Whether the round is over. If not, the next step continues it, and its own mark has no effect. */
   readonly done: boolean;
   /** The store of this node cannot take data, for example because its disk is full. */
@@ -50,7 +50,7 @@ interface ClosedStream {
 /** Progress of a round. It visits each record of the open delta once, so it ends despite new packets. */
 interface Round {
   /** Packets admitted before it are in the deltas of this round and earlier ones. */
-  readonly mark: Mark;
+  readonly watermark: StreamWatermark;
   readonly stage: number;
   /** The first key of the stage not visited yet. */
   readonly from: Buffer;
@@ -66,7 +66,7 @@ interface SealerDeps {
   readonly stages: readonly Stage[];
   /** Drops the state in memory of the open delta after a failed step. */
   forget(): void;
-  readonly room: DraftRoom;
+  readonly room: DeltaRoom;
 }
 
 /** Moves counts from the open delta to sealed deltas of one stream. Only the spool worker uses it. */
@@ -85,14 +85,14 @@ export class Sealer {
   }
 
   /** Seals at most one delta. @throws the store's errors: nothing of the step was kept */
-  step(task: SealTask): SealOutcome {
+  step(task: SealTask): SealResult {
     return this.#transact(() => {
       noteProgress(this.#store, task);
       // The step may just have noted acknowledgements. The stored mark is that of the last delta.
       const { mark, stream } = this.#record;
       const record = { ...this.#store.streams.get(stream)!, mark };
       if (task.onlyNote) return { record, round: this.#round, named: [] };
-      return this.#seal(record, this.#round ?? roundAt(task.mark), 1);
+      return this.#seal(record, this.#round ?? roundAt(task.watermark), 1);
     });
   }
 
@@ -104,33 +104,33 @@ export class Sealer {
     }
   }
 
-  #transact(action: () => Sealed): SealOutcome {
+  #transact(action: () => SealedRound): SealResult {
     const { record, round, named } = transact(this.#store.lmdb, action, () => this.#deps.forget());
     for (const ref of named) this.#announced.add(ref);
     this.#record = record;
     this.#round = round;
-    return { sealed: record.sealed, mark: record.mark, done: round === undefined };
+    return { sealed: record.sealed, watermark: record.mark, done: round === undefined };
   }
 
   /** Call it in a transaction. @param limit maximum number of deltas */
-  #seal(before: StreamRecord, from: Round, limit: number): Sealed {
+  #seal(before: StreamRecord, from: Round, limit: number): SealedRound {
     let record = before;
     let round: Round | undefined = from;
     const named = new Set<number>();
     let count = 0;
     while (count < limit && round !== undefined) {
       const isNamed = (ref: number) => this.#announced.has(ref) || named.has(ref);
-      const draft = new Draft(this.#store, isNamed, this.#deps.room);
-      const next = this.#fill(draft, round);
-      const mark: Mark = next === undefined ? round.mark : record.mark;
-      if (!draft.isEmpty) {
-        const bytes = this.#put(draft, record, mark);
+      const builder = new DeltaBuilder(this.#store, isNamed, this.#deps.room);
+      const next = this.#fill(builder, round);
+      const watermark: StreamWatermark = next === undefined ? round.watermark : record.mark;
+      if (!builder.isEmpty) {
+        const bytes = this.#put(builder, record, watermark);
         count += 1;
         const waitingBytes = (record.waitingBytes ?? 0) + bytes;
         record = { ...record, sealed: record.sealed + 1, waitingBytes };
-        for (const ref of draft.named) named.add(ref);
+        for (const ref of builder.named) named.add(ref);
       }
-      record = { ...record, mark };
+      record = { ...record, mark: watermark };
       round = next;
     }
     if (count > 0) this.#store.streams.putSync(record.stream, record);
@@ -138,35 +138,35 @@ export class Sealer {
   }
 
   /** @returns where the round continues; `undefined` if it is over */
-  #fill(draft: Draft, { mark, stage, from }: Round): Round | undefined {
+  #fill(builder: DeltaBuilder, { watermark, stage, from }: Round): Round | undefined {
     const { stages } = this.#deps;
     for (let number = stage, key = from; number < stages.length; number += 1, key = beginning) {
-      const next = moveRecords(stages[number]!, draft, key);
-      if (next !== undefined) return { mark, stage: number, from: next };
+      const next = moveRecords(stages[number]!, builder, key);
+      if (next !== undefined) return { watermark, stage: number, from: next };
     }
     return undefined;
   }
 
-  /** @param mark of the stream after this delta @returns the size of the delta */
-  #put(draft: Draft, record: StreamRecord, mark: Mark): number {
+  /** @param watermark of the stream after this delta @returns the size of the delta */
+  #put(builder: DeltaBuilder, record: StreamRecord, watermark: StreamWatermark): number {
     const { stream, number } = record;
     const seq = record.sealed + 1;
-    const head = { stream, seq, since: record.mark.applied, version: mark.version, through: mark.at };
-    const body = encodeDelta({ ...head, ...draft.content });
+    const head = { stream, seq, since: record.mark.applied, version: watermark.version, through: watermark.at };
+    const body = encodeDelta({ ...head, ...builder.content });
     putDelta(this.#store, number, { ...head, body });
     return body.length;
   }
 }
 
-interface Sealed {
+interface SealedRound {
   readonly record: StreamRecord;
   readonly round: Round | undefined;
   /** Series named in these deltas. */
   readonly named: Iterable<number>;
 }
 
-function roundAt(mark: Mark): Round {
-  return { mark, stage: 0, from: beginning };
+function roundAt(watermark: StreamWatermark): Round {
+  return { watermark, stage: 0, from: beginning };
 }
 
 /** Maximum number of deltas removed in one step, since packets wait for it. */
@@ -234,7 +234,7 @@ export function takeRest(store: SpoolStore, { stream, after }: ClosedStream): vo
   const record = store.streams.get(stream);
   if (record === undefined || record.sealed <= after) return;
   const { number, acknowledged, acknowledgements, first } = record;
-  const rest = deltasOf(store, number, Math.max(after + 1, first), Number.MAX_SAFE_INTEGER);
+  const rest = readDeltas(store, number, Math.max(after + 1, first), Number.MAX_SAFE_INTEGER);
   store.streams.putSync(stream, {
     ...record,
     sealed: after,
@@ -245,7 +245,7 @@ export function takeRest(store: SpoolStore, { stream, after }: ClosedStream): vo
   });
   const [next] = rest;
   if (next === undefined) return;
-  const taking = { number: nextNumber(store), stream: unusedHeirOf(store, stream) };
+  const taking = { number: nextNumber(store), stream: findUnusedHeir(store, stream) };
   const { through, since, version } = next;
   const head = { stream: taking.stream, seq: 1, through, since, version };
   const names = encodeDelta({ ...head, ...emptyContent(), series: [...allSeries(store)] });
@@ -270,7 +270,7 @@ export function takeRest(store: SpoolStore, { stream, after }: ClosedStream): vo
  * The id of the stream that continues a closed one. It is derived from that stream's id, so two copies of a directory use the same id
  * for the same deltas, and PostgreSQL accepts them once.
  */
-function unusedHeirOf({ streams }: SpoolStore, stream: string): string {
+function findUnusedHeir({ streams }: SpoolStore, stream: string): string {
   const heir = createHash('sha256').update(stream).digest('hex').slice(0, 32);
-  return streams.doesExist(heir) ? unusedHeirOf({ streams } as SpoolStore, heir) : heir;
+  return streams.doesExist(heir) ? findUnusedHeir({ streams } as SpoolStore, heir) : heir;
 }

@@ -1,5 +1,5 @@
-import type { NodeParts } from './node-parts.ts';
-import type { SealOutcome, SealRequest } from './seal.ts';
+import type { NodeDeps } from './node-parts.ts';
+import type { SealRequest, SealResult } from './seal.ts';
 import type { Streams } from './streams.ts';
 
 /** Interval between rounds. A cell that changes often is in fewer deltas. */
@@ -10,20 +10,20 @@ const maxAhead = 32;
 const keepMs = 3_600_000;
 
 /** Paces the sealing in rounds of several steps. */
-export class Sealing {
-  readonly #parts: NodeParts;
+export class SealPacer {
+  readonly #deps: NodeDeps;
   readonly #streams: Streams;
   #isAsked = false;
   #began = Number.NEGATIVE_INFINITY;
   #failed: string | undefined;
   isUnderWay = false;
-  /** See `SealOutcome`. */
+  /** See `SealResult`. */
   storeFails = false;
   /** The end of the last round: packets acknowledged before `mark.at` (PostgreSQL's clock, Unix ms) are in the deltas up to `sealed`. */
-  last: Pick<SealOutcome, 'mark' | 'sealed'> = { mark: { at: 0, applied: 0, version: 0 }, sealed: -1 };
+  last: Pick<SealResult, 'watermark' | 'sealed'> = { watermark: { at: 0, applied: 0, version: 0 }, sealed: -1 };
 
-  constructor(parts: NodeParts, streams: Streams) {
-    this.#parts = parts;
+  constructor(deps: NodeDeps, streams: Streams) {
+    this.#deps = deps;
     this.#streams = streams;
   }
 
@@ -38,17 +38,17 @@ export class Sealing {
   }
 
   get nextInMs(): number {
-    return this.#began + everyMs - this.#parts.clock.monotonic();
+    return this.#began + everyMs - this.#deps.clock.monotonic();
   }
 
   /** Seals until the round is over, or enough deltas wait for PostgreSQL. */
   async advance(confirmedAt: number | undefined): Promise<void> {
     try {
       while (this.isDue) await this.#step(confirmedAt);
-      if (this.#failed !== undefined) this.#parts.log.info('deltas can be sealed again');
+      if (this.#failed !== undefined) this.#deps.log.info('deltas can be sealed again');
       this.#failed = undefined;
     } catch (error) {
-      if (this.#failed === undefined) this.#parts.log.error('sealing failed; retrying each second', { error });
+      if (this.#failed === undefined) this.#deps.log.error('sealing failed; retrying each second', { error });
       this.#failed = (error as Error).message;
       this.storeFails = true;
       this.isUnderWay = false;
@@ -57,30 +57,30 @@ export class Sealing {
 
   /** Notes what PostgreSQL has, and seals nothing. */
   async note(confirmedAt: number | undefined): Promise<void> {
-    await this.#parts.main.seal(this.#request(confirmedAt, true));
+    await this.#deps.main.seal(this.#request(confirmedAt, true));
   }
 
   async #step(confirmedAt: number | undefined): Promise<void> {
     if (!this.isUnderWay) {
       this.#isAsked = false;
-      this.#began = this.#parts.clock.monotonic();
+      this.#began = this.#deps.clock.monotonic();
     }
-    const outcome = await this.#parts.main.seal(this.#request(confirmedAt, false));
+    const result = await this.#deps.main.seal(this.#request(confirmedAt, false));
     this.#streams.update();
-    this.isUnderWay = !outcome.done;
-    this.storeFails = outcome.storeFails === true;
-    if (outcome.done) this.last = outcome;
+    this.isUnderWay = !result.done;
+    this.storeFails = result.storeFails === true;
+    if (result.done) this.last = result;
   }
 
   #request(confirmedAt: number | undefined, onlyNote: boolean): SealRequest {
-    const { time, replica } = this.#parts;
+    const { time, replica } = this.#deps;
     const { all } = this.#streams;
     const news = all.map((stream) => stream.news);
     const closed = all.filter(({ isOwn, held }) => held === 'closed' && !isOwn);
     // While a stream is shipped again, none of its deltas may be removed: the spool counts them as acknowledged.
     const isSure = confirmedAt !== undefined && all.every(({ isShipped }) => isShipped);
     return {
-      mark: { at: time.now(), applied: replica.applied.position },
+      watermark: { at: time.now(), applied: replica.applied.position },
       acknowledged: news.flatMap(({ acknowledged }) => acknowledged),
       finished: news.flatMap(({ finished }) => finished),
       closed: closed.map(({ stream, acknowledged }) => ({ stream, after: acknowledged })),

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gunzip as gunzipWithCallback, gzip as gzipWithCallback } from 'node:zlib';
 import { numbersOfEnvironments } from '../storage/lmdb/blocks.ts';
-import { putCarried, readCarried } from '../storage/lmdb/carried.ts';
+import { putRollUpState, readRollUpState } from '../storage/lmdb/carried.ts';
 import { currentLayout, usageLayout } from '../storage/lmdb/layout.ts';
 import { transact } from '../storage/lmdb/lmdb.ts';
 import { openSnapshot, type Snapshot } from '../storage/lmdb/snapshot.ts';
@@ -49,13 +49,13 @@ function isOwnRow(table: ReplicaTable, key: Buffer): boolean {
 }
 
 /** The tables of a snapshot. Releases without the last ones load no snapshot that names them. */
-function tablesOf({ cumulative, totals }: ReplicaStore, transaction: Snapshot): readonly ReplicaTable[] {
+function listTables({ cumulative, totals }: ReplicaStore, transaction: Snapshot): readonly ReplicaTable[] {
   const isUsed = [cumulative, totals].some((table) => [...table.getKeys({ transaction, limit: 1 })].length > 0);
   return isUsed ? snapshotTables : snapshotTables.slice(0, -2);
 }
 
 /** The head of a snapshot in the current format. */
-function headOf({ position, id }: LogPosition, tables = snapshotTables): SnapshotHead {
+function createHead({ position, id }: LogPosition, tables = snapshotTables): SnapshotHead {
   return { format: snapshotFormat, layout: currentLayout(usageLayout), position, id, tables };
 }
 
@@ -65,7 +65,7 @@ const rowHead = 9;
 /** Bytes of rows in a part. Compressed they are about 1 MiB. */
 const usualPartBytes = 3 * 2 ** 20;
 /** Bytes of rows collected before a pause, which takes a millisecond or two. */
-const turnBytes = 256 * 1024;
+const sliceBytes = 256 * 1024;
 
 /** The content of a replica at one position of the log. While it is open, commits make the file grow. */
 export class ReplicaSnapshot {
@@ -107,20 +107,20 @@ export class ReplicaSnapshot {
     if (transaction === undefined) throw new Error('The parts of a snapshot are read once');
     let number = 0;
     let bytes = 0;
-    let turn = 0;
+    let slice = 0;
     let rows: Buffer[] = [];
-    const tables = tablesOf(this.#store, transaction);
+    const tables = listTables(this.#store, transaction);
     const finish = (isLast: boolean) =>
-      encodePart(number, rows, isLast, number === 0 ? headOf(this.applied, tables) : undefined);
+      encodePart(number, rows, isLast, number === 0 ? createHead(this.applied, tables) : undefined);
     for (const [index, name] of tables.entries()) {
       for (const { key, value } of this.#store[name].getRange({ transaction })) {
         if (isOwnRow(name, key)) continue;
         const row = encodeRow(index, key, value);
         rows.push(row);
         bytes += row.length;
-        turn += row.length;
-        if (turn < Math.min(turnBytes, this.#partBytes)) continue;
-        turn = 0;
+        slice += row.length;
+        if (slice < Math.min(sliceBytes, this.#partBytes)) continue;
+        slice = 0;
         await setImmediate();
         if (bytes < this.#partBytes) continue;
         yield finish(false);
@@ -259,7 +259,11 @@ async function emptyTables(store: ReplicaStore): Promise<void> {
   }
 }
 
-async function putRows(store: ReplicaStore, tables: ReturnType<typeof knownTables>, rows: Part['rows']): Promise<void> {
+async function putRows(
+  store: ReplicaStore,
+  tables: ReturnType<typeof knownTables>,
+  rows: SnapshotPart['rows'],
+): Promise<void> {
   let next = rows.next();
   while (next.done !== true) {
     transact(store.lmdb, () => {
@@ -279,13 +283,13 @@ async function putRows(store: ReplicaStore, tables: ReturnType<typeof knownTable
 function renewLate({ carried }: ReplicaStore, environments: Iterable<number>, loads: number): void {
   const renewed = (late: number) => loads * lateOfLoad + (late % lateOfLoad);
   for (const environment of environments) {
-    const known = readCarried(carried, environment);
-    const marks = { late: renewed(known.late), lateUsers: renewed(known.lateUsers) };
-    putCarried(carried, environment, { ...known, ...marks });
+    const known = readRollUpState(carried, environment);
+    const counters = { late: renewed(known.late), lateUsers: renewed(known.lateUsers) };
+    putRollUpState(carried, environment, { ...known, ...counters });
   }
 }
 
-interface Part {
+interface SnapshotPart {
   readonly isLast: boolean;
   /** In the first part only. */
   readonly head: SnapshotHead | undefined;
@@ -299,7 +303,7 @@ interface PartRow {
 }
 
 /** Reads a part of `encodePart`. @throws {SnapshotUnreadable} also while the rows are read */
-function readPart(bytes: Buffer, number: number): Part {
+function readPart(bytes: Buffer, number: number): SnapshotPart {
   if (bytes.length < partHead || bytes.readUInt32LE(0) !== number)
     throw new SnapshotUnreadable(`its part ${number} is missing or damaged`);
   let at = partHead;
@@ -319,7 +323,7 @@ function readHead(text: string): SnapshotHead {
   } catch {
     throw new SnapshotUnreadable('its head is damaged');
   }
-  const wanted = headOf({ position: 0, id: '0' });
+  const wanted = createHead({ position: 0, id: '0' });
   if (head.format === wanted.format && head.layout === wanted.layout) return head;
   const found = `${head.format}.${head.layout}`;
   const known = `${wanted.format}.${wanted.layout}`;

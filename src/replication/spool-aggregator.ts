@@ -1,8 +1,8 @@
 import { createHotTables } from '../storage/aggregate/hot-tables.ts';
 import type { Apart, Envelope } from '../storage/commit/envelope.ts';
-import type { Folding } from '../storage/commit/fold.ts';
-import { eachRecordOf, type RecordRange, type SealedRecords } from '../storage/commit/record-buffer.ts';
-import { type BatchMessage, eachExposureOf, messageChanges } from '../storage/commit/records.ts';
+import type { FoldHandler } from '../storage/commit/fold.ts';
+import { eachRecordIn, type RecordRange, type SealedRecords } from '../storage/commit/record-buffer.ts';
+import { type BatchMessage, eachExposureIn, messageChanges } from '../storage/commit/records.ts';
 import {
   countingSections,
   exposuresSection,
@@ -15,7 +15,7 @@ import { seriesPerEnvironment } from '../storage/lmdb/blocks.ts';
 import { prefixedKey } from '../storage/lmdb/key-prefix.ts';
 import { transact } from '../storage/lmdb/lmdb.ts';
 import { messageKey } from '../storage/lmdb/messages.ts';
-import type { Mark, SpoolStore, StreamRecord } from '../storage/lmdb/usage.ts';
+import type { SpoolStore, StreamRecord, StreamWatermark } from '../storage/lmdb/usage.ts';
 import {
   type CountedMessage,
   cumulativeRecord,
@@ -24,16 +24,16 @@ import {
   totalRecord,
   unresolvedRecord,
 } from './delta.ts';
-import { Sealer, type SealOutcome, type SealTask } from './seal.ts';
-import { bytesOfDeltas, nextNumber, streamsOf } from './spool.ts';
-import { stagesOf, wholeRoom } from './stages.ts';
+import { Sealer, type SealResult, type SealTask } from './seal.ts';
+import { bytesOfDeltas, listStreams, nextNumber } from './spool.ts';
+import { createStages, wholeRoom } from './stages.ts';
 
 /** Writes the spool in the spool worker's thread. Each call is one transaction, which is on disk when it returns. */
-interface SpoolAggregator extends Folding {
+interface SpoolAggregator extends FoldHandler {
   /** Adds a batch to the open delta, or nothing of it if it throws. */
   write(envelope: Envelope): void;
   /** Seals some of the open delta, or nothing if it throws. */
-  seal(task: SealTask): SealOutcome;
+  seal(task: SealTask): SealResult;
 }
 
 /** The stream of this process, and its limits. */
@@ -41,7 +41,7 @@ export interface SpoolLimits {
   /** A random id. */
   readonly stream: string;
   /** State of the node before its first packet. */
-  readonly mark: Mark;
+  readonly watermark: StreamWatermark;
   /** Maximum number of people of an environment with exposures in an open delta. */
   readonly maxIdentities: number;
 }
@@ -52,7 +52,7 @@ export interface SpoolLimits {
  */
 export function createSpoolAggregator(
   store: SpoolStore,
-  { stream, mark, maxIdentities }: SpoolLimits,
+  { stream, watermark, maxIdentities }: SpoolLimits,
   room = wholeRoom,
 ): SpoolAggregator {
   const hot = createHotTables(store, true);
@@ -71,7 +71,7 @@ export function createSpoolAggregator(
   const forget = () => {
     for (const section of sections) section.forget?.();
   };
-  const stages = stagesOf(store, {
+  const stages = createStages(store, {
     hot,
     forgetLedger: () => ledger.forget?.(),
     resolvedOne: () => unresolved.sealed(),
@@ -82,7 +82,7 @@ export function createSpoolAggregator(
     const deps = { store, stages, forget, room };
     const last = measuredStreams(store).findLast(({ restOf }) => restOf === undefined);
     if (last !== undefined && last.stream !== stream) new Sealer(deps, last).sealAll();
-    return new Sealer(deps, beginStream(store, stream, mark));
+    return new Sealer(deps, beginStream(store, stream, watermark));
   };
   const add = (envelopes: Iterable<Envelope>, finish = () => {}) => {
     for (const envelope of envelopes) addBatch(store, sections, envelope);
@@ -115,7 +115,7 @@ export function createSpoolAggregator(
 function addBatch(store: SpoolStore, sections: readonly Section[], envelope: Envelope): void {
   const messages = countedMessages(envelope);
   for (const message of messages) {
-    store.apart.putSync(messageKey(message.at, message.identity), messageRecord.encode(contentOf(envelope, message)));
+    store.apart.putSync(messageKey(message.at, message.identity), messageRecord.encode(readMessage(envelope, message)));
   }
   for (const message of envelope.cumulative) {
     let { at } = message;
@@ -128,7 +128,7 @@ function addBatch(store: SpoolStore, sections: readonly Section[], envelope: Env
 
 /** The streams of a spool, with the size of the deltas that wait: records of earlier versions do not have it. */
 function measuredStreams(store: SpoolStore): StreamRecord[] {
-  const unmeasured = streamsOf(store).filter(({ waitingBytes }) => waitingBytes === undefined);
+  const unmeasured = listStreams(store).filter(({ waitingBytes }) => waitingBytes === undefined);
   if (unmeasured.length > 0)
     transact(store.lmdb, () => {
       for (const record of unmeasured) {
@@ -137,15 +137,15 @@ function measuredStreams(store: SpoolStore): StreamRecord[] {
         store.streams.putSync(stream, { ...record, waitingBytes });
       }
     });
-  return streamsOf(store);
+  return listStreams(store);
 }
 
-function beginStream(store: SpoolStore, stream: string, mark: Mark): StreamRecord {
+function beginStream(store: SpoolStore, stream: string, watermark: StreamWatermark): StreamRecord {
   const known = store.streams.get(stream);
   if (known !== undefined) return known;
   const number = nextNumber(store);
   const progress = { sealed: 0, acknowledged: 0, waitingBytes: 0, acknowledgements: [], first: 1 };
-  const record: StreamRecord = { number, stream, ...progress, mark, state: 'open' };
+  const record: StreamRecord = { number, stream, ...progress, mark: watermark, state: 'open' };
   transact(store.lmdb, () => void store.streams.putSync(stream, record));
   return record;
 }
@@ -238,7 +238,7 @@ function countedMessages(envelope: Envelope): readonly BatchMessage[] {
 /** The batch without the contents of these messages. */
 export function withoutMessages(envelope: Envelope, messages: readonly BatchMessage[]): Envelope {
   if (messages.length === 0) return envelope;
-  const ranges = (kind: Kind) => messages.map((message) => rangeOf(message, kind));
+  const ranges = (kind: Kind) => messages.map((message) => getRange(message, kind));
   const apart: Apart = {
     counts: ranges('counts'),
     measurements: ranges('measurements'),
@@ -251,13 +251,13 @@ export function withoutMessages(envelope: Envelope, messages: readonly BatchMess
   return { ...envelope, apart, unresolved };
 }
 
-export function contentOf(envelope: Envelope, message: BatchMessage): CountedMessage {
+export function readMessage(envelope: Envelope, message: BatchMessage): CountedMessage {
   const rows = (kind: Kind & keyof Envelope, width: number) => {
     const found: number[] = [];
-    eachRecordOf(
+    eachRecordIn(
       envelope[kind] as SealedRecords | undefined,
       envelope.batch,
-      rangeOf(message, kind),
+      getRange(message, kind),
       (...row) => void found.push(...row.slice(0, width)),
     );
     return found;
@@ -268,15 +268,15 @@ export function contentOf(envelope: Envelope, message: BatchMessage): CountedMes
     counts: rows('counts', 5),
     measurements: rows('measurements', 4),
     users: rows('users', 4),
-    exposures: exposuresOf(envelope, rangeOf(message, 'exposures')),
-    unresolved: envelope.unresolved.slice(...rangeOf(message, 'unresolved')),
+    exposures: readExposures(envelope, getRange(message, 'exposures')),
+    unresolved: envelope.unresolved.slice(...getRange(message, 'unresolved')),
   };
 }
 
-function exposuresOf(envelope: Envelope, range: RecordRange): PersonExposures[] {
+function readExposures(envelope: Envelope, range: RecordRange): PersonExposures[] {
   const people: (PersonExposures & { readonly rows: number[] })[] = [];
   let digest: Buffer;
-  eachExposureOf(envelope, range, {
+  eachExposureIn(envelope, range, {
     person: (next) => {
       digest = next;
     },
@@ -293,6 +293,6 @@ function exposuresOf(envelope: Envelope, range: RecordRange): PersonExposures[] 
   return people;
 }
 
-function rangeOf({ from, to }: BatchMessage, kind: Kind): RecordRange {
+function getRange({ from, to }: BatchMessage, kind: Kind): RecordRange {
   return [from[place[kind]], to[place[kind]]];
 }

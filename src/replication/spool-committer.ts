@@ -5,14 +5,14 @@ import { JournaledCommitter } from '../storage/commit/journaled-committer.ts';
 import { type CommittersStart, endJournals, openJournals } from '../storage/commit/start-committers.ts';
 import { spoolLane as lane, readFolded, spoolLanes, spoolLayout } from '../storage/lmdb/layout.ts';
 import type { SpoolStore } from '../storage/lmdb/usage.ts';
-import type { SealOutcome, SealTask } from './seal.ts';
+import type { SealResult, SealTask } from './seal.ts';
 import type { SpoolLimits } from './spool-aggregator.ts';
 import type { SpoolActions, SpoolStart } from './spool-worker.ts';
 
 /** Commits the batches of a node. Seals run one after another, in the order of the calls. */
 export interface SpoolCommitter extends Committer, Pick<JournaledCommitter, 'unfolded'> {
   /** Seals at most one delta of what is durable. @throws {Error} if nothing of it was kept */
-  seal(task: SealTask): Promise<SealOutcome>;
+  seal(task: SealTask): Promise<SealResult>;
 }
 
 /**
@@ -25,8 +25,8 @@ export async function startSpoolCommitter(
   limits: SpoolLimits,
 ): Promise<SpoolCommitter> {
   const lanes = { own: [lane], found: spoolLanes(data) };
-  const { placeOf, isEmpty } = openJournals(lmdb, spoolLayout, lanes, { data, randomBytes, log: deps.log });
-  const journal = placeOf(lane);
+  const { getPlace, isEmpty } = openJournals(lmdb, spoolLayout, lanes, { data, randomBytes, log: deps.log });
+  const journal = getPlace(lane);
   const start: SpoolStart = { data, journal, others: [], ...limits };
   const folding = new WorkerThread<SpoolActions>(workerFile('replication/spool-worker'), start);
   const committer = new JournaledCommitter({

@@ -1,4 +1,4 @@
-import { answerCalls, threadStart } from '../runtime/thread-calls.ts';
+import { serveCalls, threadStart } from '../runtime/thread-calls.ts';
 import { foldActions, type Journals } from '../storage/commit/fold.ts';
 import { openSpoolStore } from '../storage/lmdb/usage.ts';
 import type { SealTask } from './seal.ts';
@@ -19,6 +19,6 @@ const actions = {
 };
 export type SpoolActions = typeof actions;
 
-answerCalls(channel, actions);
+serveCalls(channel, actions);
 // A worker must not be stopped while LMDB is open.
 await store.lmdb.close();

@@ -37,20 +37,20 @@ export class Spool {
   }
 
   /** The id of the database that this directory belongs to. */
-  get engine(): string | undefined {
+  get postgresId(): string | undefined {
     this.#refresh();
     return this.store.meta.get('engine');
   }
 
   /** Assigns this directory to a database permanently: no other database knows its streams. */
-  bindTo(engine: string): void {
-    this.#put('engine', engine);
+  bindTo(postgresId: string): void {
+    this.#put('engine', postgresId);
   }
 
   /** The streams with deltas here and the current one, in order of creation. */
   streams(): StreamRecord[] {
     this.#refresh();
-    return streamsOf(this.store);
+    return listStreams(this.store);
   }
 
   stream(stream: string): StreamRecord | undefined {
@@ -61,7 +61,7 @@ export class Spool {
   /** Deltas of a stream from a number on, in order. */
   deltas(stream: string, from: number, limit: number): SealedDelta[] {
     const known = this.stream(stream);
-    return known === undefined ? [] : deltasOf(this.store, known.number, from, limit);
+    return known === undefined ? [] : readDeltas(this.store, known.number, from, limit);
   }
 
   level(): SpoolLevel {
@@ -98,20 +98,20 @@ export class Spool {
 }
 
 /** The streams of a spool in order of creation. */
-export function streamsOf({ streams }: Pick<SpoolStore, 'streams'>): StreamRecord[] {
+export function listStreams({ streams }: Pick<SpoolStore, 'streams'>): StreamRecord[] {
   const found = Array.from(streams.getRange(), ({ value }) => value);
   return found.sort((one, other) => one.number - other.number);
 }
 
 /** The number of the next stream. */
 export function nextNumber(store: SpoolStore): number {
-  return (streamsOf(store).at(-1)?.number ?? 0) + 1;
+  return (listStreams(store).at(-1)?.number ?? 0) + 1;
 }
 
 const headBytes = 24;
 
 /** Deltas of a stream from a number on, in order. */
-export function deltasOf(
+export function readDeltas(
   { deltas }: Pick<SpoolStore, 'deltas'>,
   number: number,
   from: number,
@@ -144,12 +144,12 @@ export function putDelta(store: SpoolStore, number: number, delta: SealedDelta):
  */
 function bytesOfSpool(store: SpoolStore): number {
   const { lmdb: _, streams, meta, series, messages, deltas, ...tables } = store;
-  const open = Object.values(tables as Record<string, Table>).reduce((sum, table) => sum + bytesOf(table), 0);
-  return streamsOf(store).reduce((sum, { waitingBytes = 0 }) => sum + waitingBytes, open);
+  const open = Object.values(tables as Record<string, Table>).reduce((sum, table) => sum + computeTableBytes(table), 0);
+  return listStreams(store).reduce((sum, { waitingBytes = 0 }) => sum + waitingBytes, open);
 }
 
 export function bytesOfDeltas(store: SpoolStore, number: number, from: number, to: number): number {
-  return deltasOf(store, number, from, to - from + 1).reduce((sum, { body }) => sum + body.length, 0);
+  return readDeltas(store, number, from, to - from + 1).reduce((sum, { body }) => sum + body.length, 0);
 }
 
 interface TableStats {
@@ -159,7 +159,7 @@ interface TableStats {
   readonly overflowPages: number;
 }
 
-function bytesOf(table: Table): number {
+function computeTableBytes(table: Table): number {
   const stats = table.getStats() as TableStats;
   return stats.pageSize * (stats.treeBranchPageCount + stats.treeLeafPageCount + stats.overflowPages);
 }

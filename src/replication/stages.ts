@@ -1,12 +1,12 @@
 import type { HotTables } from '../storage/aggregate/hot-tables.ts';
 import {
   type BucketWidth,
-  blockOf,
-  bucketOf,
   type CellCodec,
   cellsPerBlock,
+  computeBlock,
   countsCodec,
   decodeBlock,
+  encodeBucket,
   measurementCodec,
   seriesPerEnvironment,
   seriesRef,
@@ -22,27 +22,27 @@ import type { SpoolStore } from '../storage/lmdb/usage.ts';
 import { cumulativeRecord, emptyContent, messageRecord, totalRecord, unresolvedRecord } from './delta.ts';
 
 /** Approximate limits of a delta. Packets wait while it is sealed. */
-export interface DraftRoom {
+export interface DeltaRoom {
   readonly rows: number;
   /** Before compression. */
   readonly bytes: number;
 }
 
-export const wholeRoom: DraftRoom = { rows: 1000, bytes: 96 * 1024 };
+export const wholeRoom: DeltaRoom = { rows: 1000, bytes: 96 * 1024 };
 
 /** The content of the next delta of a stream. */
-export class Draft {
+export class DeltaBuilder {
   readonly content = emptyContent();
   /** Refs of series named here for the first time. */
   readonly named = new Set<number>();
   readonly #store: SpoolStore;
   readonly #isNamed: (ref: number) => boolean;
-  readonly #room: DraftRoom;
+  readonly #room: DeltaRoom;
   #rows = 0;
   #bytes = 0;
 
   /** @param isNamed whether the stream has named a series (see `seriesRef`) */
-  constructor(store: SpoolStore, isNamed: (ref: number) => boolean, room: DraftRoom) {
+  constructor(store: SpoolStore, isNamed: (ref: number) => boolean, room: DeltaRoom) {
     this.#room = room;
     this.#store = store;
     this.#isNamed = isNamed;
@@ -84,7 +84,7 @@ export class Draft {
 export interface Stage {
   readonly table: Table;
   /** Adds a record to the draft. LMDB reuses both buffers for the next record. @returns its size in rows */
-  move(key: Buffer, value: Buffer, draft: Draft): number;
+  move(key: Buffer, value: Buffer, builder: DeltaBuilder): number;
   remove(key: Buffer): void;
 }
 
@@ -93,16 +93,16 @@ export interface Stage {
  * @param from the first key to visit
  * @returns where to continue; `undefined` at the end
  */
-export function moveRecords(stage: Stage, draft: Draft, from: Buffer): Buffer | undefined {
+export function moveRecords(stage: Stage, builder: DeltaBuilder, from: Buffer): Buffer | undefined {
   const moved: Buffer[] = [];
   let next: Buffer | undefined;
   for (const { key, value } of stage.table.getRange({ start: from })) {
-    if (draft.isFull) {
+    if (builder.isFull) {
       next = Buffer.from(key);
       break;
     }
     moved.push(Buffer.from(key));
-    draft.grow(stage.move(key, value, draft), key.length + value.length);
+    builder.grow(stage.move(key, value, builder), key.length + value.length);
   }
   for (const key of moved) stage.remove(key);
   return next;
@@ -121,22 +121,22 @@ interface InMemory {
 }
 
 /** The tables of the open delta, in sealing order. */
-export function stagesOf(store: SpoolStore, { hot, forgetLedger, resolvedOne }: InMemory): readonly Stage[] {
+export function createStages(store: SpoolStore, { hot, forgetLedger, resolvedOne }: InMemory): readonly Stage[] {
   return [
-    stageOf(store.apart, (_, value, draft) => {
+    createStage(store.apart, (_, value, builder) => {
       const message = messageRecord.decode(value);
-      draft.content.messages.push(message);
-      draft.nameRows(message.counts, 5);
-      draft.nameRows(message.measurements, 4);
-      draft.nameRows(message.users, 4);
-      for (const { environment, rows } of message.exposures) draft.nameRows(rows, 6, environment);
-      for (const { rows } of message.unresolved) draft.nameRows(rows, 5);
+      builder.content.messages.push(message);
+      builder.nameRows(message.counts, 5);
+      builder.nameRows(message.measurements, 4);
+      builder.nameRows(message.users, 4);
+      for (const { environment, rows } of message.exposures) builder.nameRows(rows, 6, environment);
+      for (const { rows } of message.unresolved) builder.nameRows(rows, 5);
       return recordRows + message.counts.length / 5 + message.measurements.length / 4;
     }),
-    stageOf(store.cumulative, (_, value, draft) => {
+    createStage(store.cumulative, (_, value, builder) => {
       const message = cumulativeRecord.decode(value);
-      draft.content.cumulative.push(message);
-      draft.nameRows(message.rows, rowWidth);
+      builder.content.cumulative.push(message);
+      builder.nameRows(message.rows, rowWidth);
       return recordRows + message.rows.length / rowWidth;
     }),
     cellsStage(store.counts, hot.counts, countsCodec, ({ content }, ref, bucket, cell) => {
@@ -150,15 +150,15 @@ export function stagesOf(store: SpoolStore, { hot, forgetLedger, resolvedOne }: 
     sketchesStage(store, hot),
     seenStage(store),
     exposuresStage(store),
-    stageOf(store.senders, (key, value, draft) => {
+    createStage(store.senders, (key, value, builder) => {
       const environment = key.readUInt32BE(0);
       const ordinal = key.readUInt32BE(4);
-      draft.name(seriesRef(environment, ordinal));
+      builder.name(seriesRef(environment, ordinal));
       const senders = decodeSenders(value);
-      for (const sender of senders) draft.content.senders.push({ environment, ordinal, ...sender });
+      for (const sender of senders) builder.content.senders.push({ environment, ordinal, ...sender });
       return recordRows * senders.length;
     }),
-    stageOf(
+    createStage(
       store.ledger,
       (key, value, { content }) => {
         content.ledger.push(readLedgerLine(key, value));
@@ -167,12 +167,12 @@ export function stagesOf(store: SpoolStore, { hot, forgetLedger, resolvedOne }: 
       forgetLedger,
     ),
     usesStage(store),
-    stageOf(
+    createStage(
       store.unresolved,
-      (_, value, draft) => {
+      (_, value, builder) => {
         const each = unresolvedRecord.decode(value);
-        draft.nameRows(each.rows, 5);
-        draft.content.unresolved.push(each);
+        builder.nameRows(each.rows, 5);
+        builder.content.unresolved.push(each);
         return recordRows + each.rows.length / 5;
       },
       resolvedOne,
@@ -181,7 +181,7 @@ export function stagesOf(store: SpoolStore, { hot, forgetLedger, resolvedOne }: 
 }
 
 /** @param removed drops the state in memory of a deleted record */
-function stageOf(table: Table, move: Stage['move'], removed: (key: Buffer) => void = () => {}): Stage {
+function createStage(table: Table, move: Stage['move'], removed: (key: Buffer) => void = () => {}): Stage {
   const remove = (key: Buffer) => {
     table.removeSync(key);
     removed(key);
@@ -194,23 +194,23 @@ function cellsStage<T>(
   table: Table,
   hot: { dropBlock(number: number, bucket: number): void },
   codec: CellCodec<T>,
-  add: (draft: Draft, ref: number, bucket: number, cell: T) => void,
+  add: (builder: DeltaBuilder, ref: number, bucket: number, cell: T) => void,
 ): Stage {
   const firstRef = (key: Buffer) => seriesRef(key.readUInt32BE(0), key.readUInt32BE(9) * cellsPerBlock);
-  const bucketIn = (key: Buffer) => bucketOf(key[4] as BucketWidth, key.readUInt32BE(5));
-  const move: Stage['move'] = (key, value, draft) => {
+  const bucketIn = (key: Buffer) => encodeBucket(key[4] as BucketWidth, key.readUInt32BE(5));
+  const move: Stage['move'] = (key, value, builder) => {
     const first = firstRef(key);
     const bucket = bucketIn(key);
     let rows = 0;
     for (const [place, cell] of decodeBlock(value, codec).entries()) {
       if (cell === undefined) continue;
-      draft.name(first + place);
-      add(draft, first + place, bucket, cell);
+      builder.name(first + place);
+      add(builder, first + place, bucket, cell);
       rows += 1;
     }
     return rows;
   };
-  return stageOf(table, move, (key) => hot.dropBlock(blockOf(firstRef(key)), bucketIn(key)));
+  return createStage(table, move, (key) => hot.dropBlock(computeBlock(firstRef(key)), bucketIn(key)));
 }
 
 /** The key of a chunk has the environment, day and ordinal (u32 each) and the chunk (u8): see sketches.ts. */
@@ -220,38 +220,38 @@ function sketchesStage({ sketches }: SpoolStore, hot: HotTables): Stage {
     day: key.readUInt32BE(4),
     chunk: key[12]!,
   });
-  const move: Stage['move'] = (key, value, draft) => {
+  const move: Stage['move'] = (key, value, builder) => {
     const place = placeIn(key);
-    draft.name(place.ref);
-    draft.content.sketches.push({ ...place, value: Buffer.from(value) });
+    builder.name(place.ref);
+    builder.content.sketches.push({ ...place, value: Buffer.from(value) });
     return recordRows;
   };
-  return stageOf(sketches, move, (key) => {
+  return createStage(sketches, move, (key) => {
     const { ref, day, chunk } = placeIn(key);
     hot.sketches.take(ref, day, chunk);
   });
 }
 
 function totalsStage({ totals }: SpoolStore): Stage {
-  return stageOf(totals, (_, value, draft) => {
+  return createStage(totals, (_, value, builder) => {
     const total = totalRecord.decode(value);
-    draft.name(total.ref);
-    draft.content.totals.push({ ...total, digest: Uint8Array.from(total.digest) });
+    builder.name(total.ref);
+    builder.content.totals.push({ ...total, digest: Uint8Array.from(total.digest) });
     return recordRows;
   });
 }
 
 /** Keeps the state in memory: a series seen in a minute need not be put again for that minute. */
 function seenStage({ seen }: SpoolStore): Stage {
-  return stageOf(seen, (key, value, draft) => {
+  return createStage(seen, (key, value, builder) => {
     const minutes = decodeSeen(value);
     const first = seriesRef(key.readUInt32BE(0), key.readUInt32BE(4) * cellsPerBlock);
     let rows = 0;
     for (let place = 0; place < cellsPerBlock; place += 1) {
       const last = minutes[place * seenWidth + 1]!;
       if (last === 0) continue;
-      draft.name(first + place);
-      draft.content.seen.push(first + place, minutes[place * seenWidth]!, last);
+      builder.name(first + place);
+      builder.content.seen.push(first + place, minutes[place * seenWidth]!, last);
       rows += 1;
     }
     return rows;
@@ -262,14 +262,14 @@ function exposuresStage(store: SpoolStore): Stage {
   const isPerson = (key: Buffer) => key.length > 4; // Otherwise the number of people in an environment.
   return {
     table: store.exposures,
-    move(key, value, draft) {
+    move(key, value, builder) {
       if (!isPerson(key)) return 0;
       const environment = key.readUInt32BE(0);
       const rows = Array.from(decodeExposures(value), ([ordinal, row]) => {
         return [ordinal, row.firstSeen, row.lastSeen, row.checks, row.used, row.viewed];
       });
-      draft.nameRows(rows.flat(), 6, environment);
-      draft.content.exposures.push({ environment, digest: Buffer.from(key.subarray(4)), rows: rows.flat() });
+      builder.nameRows(rows.flat(), 6, environment);
+      builder.content.exposures.push({ environment, digest: Buffer.from(key.subarray(4)), rows: rows.flat() });
       return recordRows + rows.length;
     },
     remove(key) {
@@ -280,7 +280,7 @@ function exposuresStage(store: SpoolStore): Stage {
 
 /** The key has the application (u32), digest (16) and hash (32). */
 function usesStage({ used }: SpoolStore): Stage {
-  return stageOf(used, (key, value, { content }) => {
+  return createStage(used, (key, value, { content }) => {
     const digest = Buffer.from(key.subarray(4, 20));
     const hash = Buffer.from(key.subarray(20));
     const expiresAt = value.readDoubleLE(0);

@@ -3,7 +3,7 @@ import { seriesPerEnvironment, seriesRef } from '../storage/lmdb/blocks.ts';
 import { keysIn, pairKey, prefixedKey, prefixKey } from '../storage/lmdb/key-prefix.ts';
 import {
   featureItself,
-  featureOf,
+  getFeatureName,
   type NewSeries,
   putSeries,
   type SeriesName,
@@ -12,7 +12,7 @@ import {
 import { environmentOrdinal } from '../storage/lmdb/sketches.ts';
 import type { ReplicaStore } from '../storage/lmdb/usage.ts';
 import { defaultSettings } from './entry.ts';
-import type { Erased, ReplicaState } from './replica-state.ts';
+import type { ErasedNumbers, ReplicaState } from './replica-state.ts';
 
 /** Instead of a ref: the stream has not named this series, or its name is invalid. */
 export const unknownSeries = -1;
@@ -33,21 +33,21 @@ const maxKnown = 200_000;
 export class StreamSeries {
   readonly #store: ReplicaStore;
   readonly #state: ReplicaState;
-  readonly #erased: Erased;
+  readonly #erased: ErasedNumbers;
   #dictionary: SeriesDictionary;
   readonly #known = new Map<number, Map<number, number>>();
   #size = 0;
   #stream = 0;
   #ofStream = new Map<number, number>();
 
-  constructor(store: ReplicaStore, state: ReplicaState, erased: Erased) {
+  constructor(store: ReplicaStore, state: ReplicaState, erased: ErasedNumbers) {
     this.#store = store;
     this.#state = state;
     this.#erased = erased;
     this.#dictionary = this.#openDictionary();
   }
 
-  turnTo(stream: number): void {
+  switchTo(stream: number): void {
     if (this.#size > maxKnown) this.#known.clear();
     if (this.#known.size === 0) this.#size = 0;
     this.#stream = stream;
@@ -76,9 +76,9 @@ export class StreamSeries {
     const ordinal = ref % seriesPerEnvironment;
     const environment = Math.floor(ref / seriesPerEnvironment);
     const name = ordinal === environmentOrdinal ? undefined : seriesName(this.#store, environment, ordinal);
-    const feature = name === undefined ? undefined : featureOf(name);
+    const feature = name === undefined ? undefined : getFeatureName(name);
     if (feature === undefined) return ordinal;
-    return this.#dictionary.of(environment).firstOf(feature)?.ordinal ?? ordinal;
+    return this.#dictionary.of(environment).findFirst(feature)?.ordinal ?? ordinal;
   }
 
   /** Removes series of a closed stream. Call it in a transaction. @returns the number, at most `limit` */
@@ -105,7 +105,7 @@ export class StreamSeries {
 
   #ownRef(environment: number, name: SeriesName): number | undefined {
     const sink: SeriesSink = { series: [], folded: 0, dropped: 0 };
-    const ref = refOf(this.#dictionary.of(environment), name, sink);
+    const ref = resolveRef(this.#dictionary.of(environment), name, sink);
     for (const each of sink.series) putSeries(this.#store, each);
     return ref;
   }
@@ -131,7 +131,7 @@ export class StreamSeries {
   }
 }
 
-function refOf(series: EnvironmentSeries, name: SeriesName, sink: SeriesSink): number | undefined {
+function resolveRef(series: EnvironmentSeries, name: SeriesName, sink: SeriesSink): number | undefined {
   if (name.length === 1) return series.metric(name[0], sink);
   if (name.length === 3) return series.featureMetric(...name, sink);
   return name[1] === featureItself ? series.feature(name[0], sink) : series.variant(...name, sink);

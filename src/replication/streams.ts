@@ -1,6 +1,6 @@
 import type { StreamRecord } from '../storage/lmdb/usage.ts';
-import { digestOf, markDone, register, ship } from './log.ts';
-import type { NodeParts } from './node-parts.ts';
+import { closeStream, hashDelta, register, ship } from './log.ts';
+import type { NodeDeps } from './node-parts.ts';
 import type { SealTask } from './seal.ts';
 import type { SealedDelta } from './spool.ts';
 
@@ -8,7 +8,7 @@ import type { SealedDelta } from './spool.ts';
 const maxDeltas = 16;
 const maxBytes = 4 * 1024 * 1024;
 
-const heldOwn: Readonly<Record<Held, string>> = {
+const heldOwn: Readonly<Record<HoldReason, string>> = {
   foreign:
     'PostgreSQL has other deltas under the stream of this process: another process used a copy of its directory. This node keeps its counts and counts nothing more; start a node with an empty directory in its place',
   closed:
@@ -17,7 +17,7 @@ const heldOwn: Readonly<Record<Held, string>> = {
     'PostgreSQL is older than what this node keeps: it counts but ships nothing. Restore a newer backup, or fill a new database with flagmeter postgres adopt --from-replica. To accept the loss, stop this node, run flagmeter postgres forget-node for it, and start it',
 };
 
-const heldEarlier: Readonly<Record<Held, string>> = {
+const heldEarlier: Readonly<Record<HoldReason, string>> = {
   ...heldOwn,
   foreign:
     'PostgreSQL has deltas of an earlier process that are not in this directory: it is an outdated copy, or a copy of it was used. This node keeps its counts and counts nothing more; start a node with an empty directory in its place',
@@ -33,17 +33,17 @@ const unknown =
 /** A stream of this directory: what is sealed, what PostgreSQL has, and what to do next. */
 class Stream implements KnownStream {
   readonly isOwn: boolean;
-  readonly #parts: NodeParts;
+  readonly #deps: NodeDeps;
   #record: StreamRecord;
   acknowledged: number;
   #acknowledgedAt = 0;
-  held: Held | undefined;
+  held: HoldReason | undefined;
   #isDone: boolean;
   isKnown = false;
 
-  constructor(record: StreamRecord, isOwn: boolean, parts: NodeParts) {
+  constructor(record: StreamRecord, isOwn: boolean, deps: NodeDeps) {
     this.isOwn = isOwn;
-    this.#parts = parts;
+    this.#deps = deps;
     this.#record = record;
     this.acknowledged = record.acknowledged;
     this.#isDone = record.state === 'done';
@@ -81,11 +81,11 @@ class Stream implements KnownStream {
 
   digest(seq: number): string | undefined {
     const delta = this.#delta(seq);
-    return delta && digestOf(delta.body).toString('hex');
+    return delta && hashDelta(delta.body).toString('hex');
   }
 
   #delta(seq: number): SealedDelta | undefined {
-    const [delta] = this.#parts.spool.deltas(this.stream, seq, 1);
+    const [delta] = this.#deps.spool.deltas(this.stream, seq, 1);
     return delta?.seq === seq ? delta : undefined;
   }
 
@@ -97,7 +97,7 @@ class Stream implements KnownStream {
   async settle(said: PostgresStream | undefined, at: number, isConfirmed: boolean): Promise<void> {
     const decision = decide(this, said, isConfirmed);
     if (decision.action !== 'confirm' && decision.action !== 'hold') this.held = undefined;
-    await this.#carryOut(decision, said, at);
+    await this.#execute(decision, said, at);
     this.isKnown = ['rest', 'ship', 'shipAgain'].includes(decision.action);
   }
 
@@ -111,15 +111,15 @@ class Stream implements KnownStream {
     const deltas = this.#next();
     if (deltas.length === 0) return false;
     this.isKnown = false; // Until the outcome is known.
-    const at = await ship(this.#parts.link, this.stream, deltas, this.#delta(deltas[0]!.seq - 1));
+    const at = await ship(this.#deps.link, this.stream, deltas, this.#delta(deltas[0]!.seq - 1));
     if (at === undefined) return false;
     this.isKnown = true;
     this.#acknowledge(deltas.at(-1)!.seq, at);
     return true;
   }
 
-  async #carryOut(decision: Decision, said: PostgresStream | undefined, at: number): Promise<void> {
-    const { facts, link, log } = this.#parts;
+  async #execute(decision: Decision, said: PostgresStream | undefined, at: number): Promise<void> {
+    const { facts, link, log } = this.#deps;
     const { stream } = this;
     switch (decision.action) {
       case 'register':
@@ -145,19 +145,19 @@ class Stream implements KnownStream {
   async #finish(said: PostgresStream | undefined): Promise<void> {
     if (this.isOwn) return;
     const { stream } = this;
-    const { link, log } = this.#parts;
+    const { link, log } = this.#deps;
     if (said?.state === 'open') {
-      this.#isDone = (await link.query(markDone(stream, said.seq))).rowCount > 0;
+      this.#isDone = (await link.query(closeStream(stream, said.seq))).rowCount > 0;
       log.info('all counts of an earlier process are shipped', { stream, deltas: said.seq });
     } else this.#isDone = true;
   }
 
-  #hold(why: Held, seq: number): void {
+  #hold(why: HoldReason, seq: number): void {
     if (why !== 'foreign') this.acknowledged = seq;
     if (this.held === why) return;
     this.held = why;
     const { stream, isOwn, sealed } = this;
-    this.#parts.log.error((isOwn ? heldOwn : heldEarlier)[why], { stream, sealed, postgresHas: seq });
+    this.#deps.log.error((isOwn ? heldOwn : heldEarlier)[why], { stream, sealed, postgresHas: seq });
   }
 
   #acknowledge(seq: number, at: number): void {
@@ -166,7 +166,7 @@ class Stream implements KnownStream {
   }
 
   #next(): SealedDelta[] {
-    const kept = this.#parts.spool.deltas(this.stream, this.acknowledged + 1, maxDeltas);
+    const kept = this.#deps.spool.deltas(this.stream, this.acknowledged + 1, maxDeltas);
     let bytes = 0;
     const end = kept.findIndex(({ body }, index) => {
       bytes += body.length;
@@ -178,24 +178,24 @@ class Stream implements KnownStream {
 
 /** The streams of a data directory, by this process and earlier ones. */
 export class Streams {
-  readonly #parts: NodeParts;
+  readonly #deps: NodeDeps;
   readonly all: Stream[] = [];
   readonly own: Stream;
   /** Unknown streams that were logged. */
   readonly #reported = new Set<string>();
 
-  constructor(parts: NodeParts) {
-    this.#parts = parts;
+  constructor(deps: NodeDeps) {
+    this.#deps = deps;
     this.update();
     this.own = this.all.find(({ isOwn }) => isOwn)!;
   }
 
   update(): void {
-    const { facts, spool } = this.#parts;
+    const { facts, spool } = this.#deps;
     const records = spool.streams().filter(({ state }) => state !== 'aside');
     for (const each of this.all) each.update(records.find(({ stream }) => stream === each.stream));
     const news = records.filter(({ stream }) => this.all.every((known) => known.stream !== stream));
-    for (const record of news) this.all.push(new Stream(record, record.stream === facts.stream, this.#parts));
+    for (const record of news) this.all.push(new Stream(record, record.stream === facts.stream, this.#deps));
   }
 
   /**
@@ -205,10 +205,10 @@ export class Streams {
    * @param said streams of this directory in PostgreSQL
    */
   async closeUnknown(said: readonly (PostgresStream & { readonly stream: string })[]): Promise<void> {
-    const { link, log } = this.#parts;
+    const { link, log } = this.#deps;
     for (const { stream, seq } of said) {
       if (this.#isKnown(stream) || this.#reported.has(stream)) continue;
-      if (seq === 0) await link.query(markDone(stream, 0));
+      if (seq === 0) await link.query(closeStream(stream, 0));
       else this.#reported.add(stream);
       log.warn(seq === 0 ? closedUnknown : unknown, { stream, deltas: seq });
     }
@@ -216,7 +216,7 @@ export class Streams {
 
   /** The spool no longer has a stream that is done for an hour. Only the spool has a stream of an earlier version that was set aside. */
   #isKnown(stream: string): boolean {
-    return this.all.some((each) => each.stream === stream) || this.#parts.spool.stream(stream) !== undefined;
+    return this.all.some((each) => each.stream === stream) || this.#deps.spool.stream(stream) !== undefined;
   }
 }
 
@@ -251,7 +251,7 @@ export type Decision =
   /** What was read may not be replicated: look again after a synchronous commit. */
   | { readonly action: 'confirm' }
   /** Ship nothing of the stream for now, and keep all of it. */
-  | { readonly action: 'hold'; readonly why: Held };
+  | { readonly action: 'hold'; readonly why: HoldReason };
 
 /**
  * Why a stream is not shipped.
@@ -259,7 +259,7 @@ export type Decision =
  * - `closed`: it was closed elsewhere. Its remaining deltas are shipped under another stream
  * - `behind`: PostgreSQL reverted to a state before the deltas that are kept here
  */
-export type Held = 'foreign' | 'closed' | 'behind';
+export type HoldReason = 'foreign' | 'closed' | 'behind';
 
 /**
  * Decides what to do with a stream, by its state on this node and in PostgreSQL. Called when the fence rejected a delta, and at each
@@ -282,7 +282,7 @@ export function decide(known: KnownStream, said: PostgresStream | undefined, isC
   return { action: seq < acknowledged ? 'shipAgain' : 'ship', from: seq + 1 };
 }
 
-function hold(why: Held): Decision {
+function hold(why: HoldReason): Decision {
   return { action: 'hold', why };
 }
 

@@ -1,8 +1,8 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { NewerEntry, type Refusal } from './apply-entry.ts';
 import type { Entry, StoredEntry } from './entry.ts';
-import { newestSnapshot, partsOf } from './log-upkeep.ts';
-import type { NodeParts } from './node-parts.ts';
+import { newestSnapshot, readSnapshotParts } from './log-upkeep.ts';
+import type { NodeDeps } from './node-parts.ts';
 import type { PostgresSession } from './postgres/connection.ts';
 import { Follower, type LogGap, type LogPosition, type LogRead, logStart } from './postgres/follower.ts';
 import { SnapshotUnreadable } from './snapshot.ts';
@@ -31,7 +31,7 @@ class BrokenLog extends Error {
 
 /** Applies the log of usage to the replica. */
 export class UsageFollower extends Follower<StoredEntry> {
-  readonly #parts: NodeParts;
+  readonly #deps: NodeDeps;
   /** Called regularly during long work. */
   readonly #meanwhile: () => Promise<void>;
   readonly refused: RefusedRows;
@@ -42,11 +42,11 @@ export class UsageFollower extends Follower<StoredEntry> {
   /** The last snapshot that was unreadable. */
   #unreadable: { readonly snapshot: string; readonly at: number; readonly error: unknown } | undefined;
 
-  constructor(parts: NodeParts, meanwhile: () => Promise<void>) {
-    super(parts.replica);
-    this.#parts = parts;
+  constructor(deps: NodeDeps, meanwhile: () => Promise<void>) {
+    super(deps.replica);
+    this.#deps = deps;
     this.#meanwhile = meanwhile;
-    this.refused = new RefusedRows(parts);
+    this.refused = new RefusedRows(deps);
   }
 
   /**
@@ -63,20 +63,20 @@ export class UsageFollower extends Follower<StoredEntry> {
     } catch (error) {
       if (!(error instanceof NewerEntry)) throw error;
       this.newer = error;
-      this.#parts.log.error('the log cannot be applied', { error });
+      this.#deps.log.error('the log cannot be applied', { error });
       return new Set();
     }
   }
 
   read(): Promise<LogRead<StoredEntry>> {
-    return readEntries(this.#parts.link, this.#parts.replica.applied);
+    return readEntries(this.#deps.link, this.#deps.replica.applied);
   }
 
   protected async apply(entries: readonly Entry[]): Promise<void> {
     const stepMs = entries.length < backlogEntries ? undefined : backlogStepMs;
     let rest = entries;
     while (rest.length > 0) {
-      const { count, refused } = this.#parts.replica.apply(rest, stepMs);
+      const { count, refused } = this.#deps.replica.apply(rest, stepMs);
       rest = rest.slice(count);
       await this.refused.add(refused);
       await setImmediate(); // Lets the thread answer calls.
@@ -86,7 +86,7 @@ export class UsageFollower extends Follower<StoredEntry> {
 
   /** Loads the newest snapshot. Without any, starts with the first entry of the log. */
   protected async load({ message: reason, isLost }: LogGap): Promise<void> {
-    const { link, replica, log } = this.#parts;
+    const { link, replica, log } = this.#deps;
     const from = replica.applied.position;
     const snapshot = await newestSnapshot(link);
     const missing = await firstMissing(link, snapshot?.applied ?? logStart);
@@ -102,15 +102,15 @@ export class UsageFollower extends Follower<StoredEntry> {
   }
 
   async #setAside(): Promise<void> {
-    const kept = this.#parts.main.setAside().then(() => true);
+    const kept = this.#deps.main.setAside().then(() => true);
     kept.catch(() => {}); // `meanwhile` may fail first.
     while (!(await Promise.race([kept, setTimeout(meanwhileMs, false)]))) await this.#meanwhile();
   }
 
   async #loadSnapshot(snapshot: string): Promise<void> {
-    const { link, replica, clock } = this.#parts;
+    const { link, replica, clock } = this.#deps;
     try {
-      await replica.load(this.#slowly(partsOf(link, snapshot)));
+      await replica.load(this.#slowly(readSnapshotParts(link, snapshot)));
     } catch (error) {
       if (error instanceof SnapshotUnreadable) this.#unreadable = { snapshot, at: clock.monotonic(), error };
       throw error;
@@ -120,7 +120,7 @@ export class UsageFollower extends Follower<StoredEntry> {
   /** Reading a large snapshot each turn would load PostgreSQL and fill the log. @throws {SnapshotUnreadable} */
   #passOverUnreadable(snapshot: string | undefined): void {
     if (this.#unreadable === undefined || this.#unreadable.snapshot !== snapshot) return;
-    if (this.#parts.clock.monotonic() - this.#unreadable.at < unreadableMs) throw this.#unreadable.error;
+    if (this.#deps.clock.monotonic() - this.#unreadable.at < unreadableMs) throw this.#unreadable.error;
   }
 
   async *#slowly(parts: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
@@ -179,14 +179,14 @@ const logEveryMs = 60_000;
 
 /** Keeps rows that could not be applied for display, and logs the first one, and then their number. */
 export class RefusedRows {
-  readonly #parts: Pick<NodeParts, 'link' | 'clock' | 'log'>;
+  readonly #deps: Pick<NodeDeps, 'link' | 'clock' | 'log'>;
   #loggedAt = Number.NEGATIVE_INFINITY;
   /** Number of rows since the last message, and the last one. */
   #rows = 0;
   #last: Refusal | undefined;
 
-  constructor(parts: Pick<NodeParts, 'link' | 'clock' | 'log'>) {
-    this.#parts = parts;
+  constructor(deps: Pick<NodeDeps, 'link' | 'clock' | 'log'>) {
+    this.#deps = deps;
   }
 
   /** All replicas refuse the same rows, so each is kept once. */
@@ -196,7 +196,7 @@ export class RefusedRows {
     this.#last = refused.at(-1);
     this.logDue();
     const column = (name: 'stream' | 'seq' | 'place' | 'reason' | 'row') => refused.map((each) => each[name]);
-    await this.#parts.link.query({
+    await this.#deps.link.query({
       name: 'fm-refused',
       text: `INSERT INTO fm_refused (stream, seq, place, reason, "row", at)
              SELECT DISTINCT new.*, now() FROM unnest($1::text[], $2::int8[], $3::text[], $4::text[], $5::text[])
@@ -210,10 +210,10 @@ export class RefusedRows {
 
   /** Logs the rows since the last message. Call it regularly. */
   logDue(): void {
-    const now = this.#parts.clock.monotonic();
+    const now = this.#deps.clock.monotonic();
     if (this.#last === undefined || now - this.#loggedAt < logEveryMs) return;
     const { stream, seq, place, reason } = this.#last;
-    this.#parts.log.warn('rows of deltas were refused', { rows: this.#rows, stream, seq, place, reason });
+    this.#deps.log.warn('rows of deltas were refused', { rows: this.#rows, stream, seq, place, reason });
     this.#loggedAt = now;
     this.#rows = 0;
     this.#last = undefined;

@@ -45,7 +45,7 @@ interface Sample {
   readonly accepted: number;
 }
 
-interface Remembered {
+interface CachedMessages {
   readAt: number;
   /** The complete hours. */
   readonly over: Map<number, HourlyMessages>;
@@ -55,7 +55,7 @@ interface Remembered {
 /** The messages of applications in the last 24 hours. Complete hours are cached, so that a report reads only the last one or two. */
 export class HomeFigures {
   readonly #store: UsageTables;
-  readonly #known = new Map<number, Remembered>();
+  readonly #known = new Map<number, CachedMessages>();
 
   constructor(store: UsageTables) {
     this.#store = store;
@@ -63,7 +63,7 @@ export class HomeFigures {
 
   /** Reads the messages of each application, in the order of the task. */
   read({ applications, now }: HomeTask): Reading<ApplicationMessages[]> {
-    const readOne = (number: number, known: Remembered | undefined, at: Snapshot) =>
+    const readOne = (number: number, known: CachedMessages | undefined, at: Snapshot) =>
       this.#readOne(number, now, known, at);
     const remembered = this.#known;
     return fromSnapshot(this.#store.lmdb, function* (at) {
@@ -82,7 +82,7 @@ export class HomeFigures {
   *#readOne(
     application: number,
     now: number,
-    known: Remembered | undefined,
+    known: CachedMessages | undefined,
     at: Snapshot,
   ): Reading<ApplicationMessages> {
     const last = Math.floor(now / hourMs);
@@ -91,8 +91,8 @@ export class HomeFigures {
     const firstUnknown = known === undefined ? first : Math.max(first, ...[...over.keys()].map((hour) => hour + 1));
     const fresh = new Map<number, HourlyMessages>();
     const entries = ledgerEntries(this.#store, application, firstUnknown, last + 1, at);
-    yield* readEach(entries, ({ hour, subject, count, lastAt }) => {
-      const { outcome } = subject;
+    yield* readEach(entries, ({ hour, dimensions, count, lastAt }) => {
+      const { outcome } = dimensions;
       if (outcome === 'noted') return;
       const sum = fresh.get(hour) ?? none();
       fresh.set(hour, sum);
@@ -109,12 +109,12 @@ export class HomeFigures {
     const samples = this.#known.get(application)?.samples ?? [];
     const remembered = { readAt: known?.readAt ?? now, over, samples };
     this.#known.set(application, remembered);
-    return { hours, rate: rateOf(remembered, hours, now) };
+    return { hours, rate: computeRate(remembered, hours, now) };
   }
 }
 
 /** Takes a sample, and compares it with the oldest one of the last minute. */
-function rateOf(remembered: Remembered, hours: readonly HourlyMessages[], now: number): Rate {
+function computeRate(remembered: CachedMessages, hours: readonly HourlyMessages[], now: number): Rate {
   const last = Math.floor(now / hourMs);
   const acceptedIn = (hour: number) => hours[hours.length - 1 - (last - hour)]?.accepted ?? 0;
   const samples = remembered.samples.filter(({ at }) => now - at <= rateMs && at <= now);

@@ -19,7 +19,7 @@ import {
   overviewUsersReport,
 } from './overview/overview-report.ts';
 import { type PackedJson, packJson } from './shared-results.ts';
-import { fieldsOf } from './usage/freshness.ts';
+import { describeFreshness } from './usage/freshness.ts';
 import { type LedgerTask, ledgerReport } from './usage/ledger-report.ts';
 import {
   type MeasurementsTask,
@@ -40,7 +40,8 @@ import { Verdicts } from './verdicts/verdicts.ts';
 /** Every report by name. Answers of the API are UTF-8 JSON. */
 export type Reports = ReturnType<typeof createReports>;
 
-export type Made<Name extends keyof Reports> = ReturnType<Reports[Name]> extends Reading<infer T> ? Awaited<T> : never;
+export type ReportResult<Name extends keyof Reports> =
+  ReturnType<Reports[Name]> extends Reading<infer T> ? Awaited<T> : never;
 
 /** The reports of a store, and the scan for damage. */
 export function createReports(store: UsageTables) {
@@ -83,7 +84,7 @@ export function createReports(store: UsageTables) {
 
 /** Adds the freshness to a report. */
 function* through<T>({ fresh }: UsageTask, reading: Reading<T>): Reading<T> {
-  return { ...(yield* reading), ...fieldsOf(fresh) };
+  return { ...(yield* reading), ...describeFreshness(fresh) };
 }
 
 /** Bytes are transferred to another thread without a copy, and sent as they are. */

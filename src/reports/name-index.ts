@@ -1,6 +1,6 @@
 import { surplusName } from '../contract/names.ts';
-import { byRank, rankOf } from '../contract/search-rank.ts';
-import { seriesOf } from '../storage/lmdb/series.ts';
+import { byRank, rankName } from '../contract/search-rank.ts';
+import { listSeries } from '../storage/lmdb/series.ts';
 import { fromSnapshot, type Reading, type Snapshot } from '../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../storage/lmdb/usage.ts';
 
@@ -64,14 +64,14 @@ export class NameIndex {
     const budget = { series: maxReadAtOnce };
     const compared = Math.max(maxCompared.each, Math.floor(maxCompared.all / applications.length));
     for (const { number, environments } of applications) {
-      const names = this.#namesOf(number);
+      const names = this.#ensureNames(number);
       for (const environment of environments) if (budget.series > 0) yield* this.#extend(names, environment, budget);
       yield* search(names, words, compared, (name, rank) => found.push({ application: number, name, rank }));
     }
     return { found: found.sort(byRank).slice(0, limit), complete: budget.series > 0 };
   }
 
-  #namesOf(application: number): Names {
+  #ensureNames(application: number): Names {
     const known = this.#known.get(application) ?? {
       names: [],
       known: new Set<string>(),
@@ -88,7 +88,7 @@ export class NameIndex {
   #extend(names: Names, environment: number, budget: { series: number }): Reading<void> {
     const store = this.#store;
     return fromSnapshot(store.lmdb, function* (at: Snapshot) {
-      for (const { ordinal, name } of seriesOf(store, environment, at, names.next.get(environment) ?? 0)) {
+      for (const { ordinal, name } of listSeries(store, environment, at, names.next.get(environment) ?? 0)) {
         names.next.set(environment, ordinal + 1);
         if (name.length === 2) add(names, name[0]);
         budget.series -= 1;
@@ -123,7 +123,7 @@ function* search(
     let index = 0;
     for (let at = text.indexOf(word); at >= 0 && left > 0; at = text.indexOf(word, at)) {
       while (index + 1 < starts.length && starts[index + 1]! <= at) index += 1;
-      const rank = taken.has(index) ? undefined : rankOf(names[index]!, words);
+      const rank = taken.has(index) ? undefined : rankName(names[index]!, words);
       taken.add(index);
       if (rank !== undefined) take(names[index]!, rank);
       left -= 1;

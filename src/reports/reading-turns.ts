@@ -1,33 +1,33 @@
-import { ApiError } from '../contract/errors.ts';
+import { Refusal } from '../contract/errors.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Reading } from '../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../storage/lmdb/usage.ts';
 
 /** Length of a turn, ms. */
-const turnMs = 10;
+const sliceMs = 10;
 
 /** Interleaves the long reads of one thread. Between turns only their snapshots are open. */
-export class ReadingTurns {
+export class ReadingScheduler {
   readonly #lmdb: Pick<UsageTables['lmdb'], 'resetReadTxn'>;
   readonly #clock: Pick<Clock, 'monotonic'>;
-  readonly #afterTurn: () => void;
+  readonly #afterSlice: () => void;
   readonly #underWay = new Set<Promise<unknown>>();
   #ending = false;
 
-  /** @param afterTurn called after every turn */
+  /** @param afterSlice called after every turn */
   constructor(
     lmdb: Pick<UsageTables['lmdb'], 'resetReadTxn'>,
     clock: Pick<Clock, 'monotonic'>,
-    afterTurn: () => void = () => {},
+    afterSlice: () => void = () => {},
   ) {
     this.#lmdb = lmdb;
     this.#clock = clock;
-    this.#afterTurn = afterTurn;
+    this.#afterSlice = afterSlice;
   }
 
   /**
    * Runs a reading to its end, in turns.
-   * @throws {ApiError} `store_unavailable` if the thread is stopping
+   * @throws {Refusal} `store_unavailable` if the thread is stopping
    */
   async finish<T>(reading: Reading<T>): Promise<Awaited<T>> {
     const result = this.#run(reading);
@@ -47,17 +47,17 @@ export class ReadingTurns {
 
   async #run<T>(reading: Reading<T>): Promise<Awaited<T>> {
     while (!this.#ending) {
-      const step = this.#turn(reading);
-      this.#afterTurn();
+      const step = this.#runSlice(reading);
+      this.#afterSlice();
       if (step.done) return await step.value;
       await new Promise((resolve) => setImmediate(resolve));
     }
     reading.return(undefined as T);
-    throw new ApiError('store_unavailable', 'The service is stopping', 5);
+    throw new Refusal('store_unavailable', 'The service is stopping', 5);
   }
 
-  #turn<T>(reading: Reading<T>): IteratorResult<undefined, T> {
-    const end = this.#clock.monotonic() + turnMs;
+  #runSlice<T>(reading: Reading<T>): IteratorResult<undefined, T> {
+    const end = this.#clock.monotonic() + sliceMs;
     try {
       for (;;) {
         const step = reading.next();

@@ -1,36 +1,40 @@
 import { Piscina } from 'piscina';
-import { ApiError, storeUnavailable } from '../contract/errors.ts';
-import type { Pieces } from '../http/types.ts';
+import { Refusal, storeUnavailable } from '../contract/errors.ts';
+import type { BodyChunks } from '../http/types.ts';
 import { FairQueue } from '../runtime/fair-queue.ts';
 import { Histogram } from '../runtime/histogram.ts';
-import { asPart, currentSpan } from '../runtime/spans.ts';
-import { type Outcome, resultOf } from '../runtime/thread-calls.ts';
+import { currentSpan, inChildSpan } from '../runtime/spans.ts';
+import { type CallResult, unwrapResult } from '../runtime/thread-calls.ts';
 import { ExportQueue } from './exports/export-queue.ts';
 import type { ExportName, ExportTask } from './exports/make-export.ts';
 import type { RowFormat } from './exports/row-writer.ts';
 import type { Chunk } from './exports/rows.ts';
-import type { Made, Reports } from './make-report.ts';
+import type { ReportResult, Reports } from './make-report.ts';
 import type { ReportRequest, ReportWorkerStart } from './report-worker.ts';
 
 /** Creates reports in another thread, so that a report over years of data does not delay packets. */
 export interface ReportPool {
   /**
    * Creates a report. Teams take turns.
-   * @throws {ApiError} `rate_limited` or `backpressure` if too many reports are waiting, `too_many_points`
+   * @throws {Refusal} `rate_limited` or `backpressure` if too many reports are waiting, `too_many_points`
    */
-  make<Name extends keyof Reports>(teamId: string, name: Name, task: Parameters<Reports[Name]>[0]): Promise<Made<Name>>;
+  make<Name extends keyof Reports>(
+    teamId: string,
+    name: Name,
+    task: Parameters<Reports[Name]>[0],
+  ): Promise<ReportResult<Name>>;
   /** Event loop delay of the thread, seconds. */
   readonly delays: Histogram;
   /**
    * Starts an export. Resolves when its first rows are read. Teams take turns.
-   * @throws {ApiError} `rate_limited` or `backpressure` if too many exports are waiting
+   * @throws {Refusal} `rate_limited` or `backpressure` if too many exports are waiting
    */
   export<Name extends ExportName>(
     teamId: string,
     name: Name,
     task: ExportTask<Name>,
     format: RowFormat,
-  ): Promise<Pieces>;
+  ): Promise<BodyChunks>;
   /** Closes the worker's store, then the worker. */
   close(): Promise<void>;
 }
@@ -102,10 +106,10 @@ export async function startReportPool(
     // Running reports take turns in the event loop of the thread, which must not block.
     atomics: 'disabled',
   });
-  let unable: ApiError | undefined;
+  let unable: Refusal | undefined;
   const fail = (error: unknown) => {
     if (unable !== undefined) return;
-    unable = new ApiError('store_unavailable', storeUnavailable.unreadable, 5);
+    unable = new Refusal('store_unavailable', storeUnavailable.unreadable, 5);
     failed(error);
     void pool.destroy(); // Otherwise waiting tasks would stay, without a thread.
   };
@@ -118,7 +122,7 @@ export async function startReportPool(
   };
   await run('opened').catch(fail);
   const exports = new ExportQueue(new FairQueue(exportBounds), {
-    chunk: async (request) => resultOf<Chunk>(await run('chunk', request)),
+    chunk: async (request) => unwrapResult<Chunk>(await run('chunk', request)),
     stop: (id) => run('stopExport', id),
   });
   return {
@@ -127,12 +131,12 @@ export async function startReportPool(
       const span = currentSpan();
       return queue.run(teamId, async () => {
         const request: ReportRequest = { name, task };
-        const outcome = await asPart(span, `report ${name}`, () => run('make', request));
-        return resultOf(outcome as Outcome<Made<Name>>);
+        const result = await inChildSpan(span, `report ${name}`, () => run('make', request));
+        return unwrapResult(result as CallResult<ReportResult<Name>>);
       });
     },
     export: (teamId, name, task, format) =>
-      asPart(currentSpan(), `begin export ${name}`, () => exports.begin(teamId, { name, task, format })),
+      inChildSpan(currentSpan(), `begin export ${name}`, () => exports.begin(teamId, { name, task, format })),
     async close() {
       exports.close();
       await run('close').catch(() => {});

@@ -4,7 +4,7 @@ import { type Clock, systemClock } from '../runtime/clock.ts';
 import { collectGarbage } from '../runtime/garbage.ts';
 import { Histogram, watchLoop } from '../runtime/histogram.ts';
 import { logThreadConsole } from '../runtime/log.ts';
-import { type Outcome, outcomeOf } from '../runtime/thread-calls.ts';
+import { type CallResult, captureResult } from '../runtime/thread-calls.ts';
 import { dataFilesIn, ownStores } from '../storage/lmdb/data-directory.ts';
 import { openMappedPages } from '../storage/lmdb/mapped-pages.ts';
 import type { Reading } from '../storage/lmdb/snapshot.ts';
@@ -12,7 +12,7 @@ import { openUsageTables } from '../storage/lmdb/usage.ts';
 import { type ExportRequest, makeExport } from './exports/make-export.ts';
 import type { Chunk, Chunks } from './exports/rows.ts';
 import { createReports, type Reports } from './make-report.ts';
-import { ReadingTurns } from './reading-turns.ts';
+import { ReadingScheduler } from './reading-turns.ts';
 
 /** The parameters of the thread. */
 export interface ReportWorkerStart {
@@ -45,7 +45,7 @@ const { data, delays } = workerData as ReportWorkerStart;
 watchLoop(new Histogram(undefined, delays), systemClock);
 const store = openUsageTables(data);
 const reports = createReports(store);
-const turns = new ReadingTurns(store.lmdb, systemClock, await memoryReleaser(data, systemClock));
+const scheduler = new ReadingScheduler(store.lmdb, systemClock, await memoryReleaser(data, systemClock));
 
 /** The exports in progress. They hold no snapshot between two chunks. */
 const underWay = new Map<number, Chunks>();
@@ -54,18 +54,18 @@ const underWay = new Map<number, Chunks>();
 export function opened(): void {}
 
 /** Creates a report, in turns with others. */
-export function make({ name, task }: ReportRequest): Promise<Outcome> {
+export function make({ name, task }: ReportRequest): Promise<CallResult> {
   const start = reports[name] as (task: unknown) => Reading<unknown>;
-  return outcomeOf(() => turns.finish(start(task)));
+  return captureResult(() => scheduler.finish(start(task)));
 }
 
 /** Reads a chunk of an export. The last chunk or a failure ends it. */
-export function chunk({ id, begin }: ChunkRequest): Promise<Outcome<Chunk>> {
+export function chunk({ id, begin }: ChunkRequest): Promise<CallResult<Chunk>> {
   if (begin !== undefined) underWay.set(id, makeExport(store, begin));
-  return outcomeOf(async () => {
+  return captureResult(async () => {
     let isLast = true;
     try {
-      const made = await turns.finish(underWay.get(id)!.next());
+      const made = await scheduler.finish(underWay.get(id)!.next());
       isLast = made.isLast;
       return made;
     } finally {
@@ -81,7 +81,7 @@ export function stopExport(id: number): void {
 
 /** Cancels the reports in progress and closes the store. A worker must not exit while LMDB is open. */
 export async function close(): Promise<void> {
-  await turns.end();
+  await scheduler.end();
   await store.lmdb.close();
 }
 

@@ -13,7 +13,7 @@ export interface PackedJson {
   readonly fresh?: Freshness | undefined;
 }
 
-interface Shared {
+interface SharedResult {
   /** Monotonic ms. */
   startedAt: number;
   result: Promise<PackedJson>;
@@ -32,7 +32,7 @@ const maxKept = 64;
  */
 export class SharedResults {
   readonly #clock: Pick<Clock, 'monotonic'>;
-  readonly #kept = new Map<string, Shared>();
+  readonly #kept = new Map<string, SharedResult>();
 
   constructor(clock: Pick<Clock, 'monotonic'>) {
     this.#clock = clock;
@@ -46,7 +46,7 @@ export class SharedResults {
       this.#keep(key, known);
       return known.result;
     }
-    const shared: Shared = { startedAt: now, isUnderWay: true, result: makeAfter(known, make) };
+    const shared: SharedResult = { startedAt: now, isUnderWay: true, result: makeAfter(known, make) };
     this.#keep(key, shared);
     shared.result.then(
       () => {
@@ -59,7 +59,7 @@ export class SharedResults {
     return shared.result;
   }
 
-  #keep(key: string, shared: Shared): void {
+  #keep(key: string, shared: SharedResult): void {
     this.#kept.delete(key);
     this.#kept.set(key, shared);
     if (this.#kept.size <= maxKept) return;
@@ -69,7 +69,7 @@ export class SharedResults {
 }
 
 /** Returns the previous bytes for the same tag, because a strong entity tag identifies bytes. */
-async function makeAfter(known: Shared | undefined, make: () => Promise<PackedJson>): Promise<PackedJson> {
+async function makeAfter(known: SharedResult | undefined, make: () => Promise<PackedJson>): Promise<PackedJson> {
   const [made, before] = await Promise.all([make(), known?.result]);
   return before?.tag === made.tag ? before : made;
 }

@@ -22,7 +22,7 @@ export function authority(host: string, port: number): string {
 export function plainAddress(text: string): string | undefined {
   if (isIPv4(text)) return text;
   if (!isIPv6(text) || text.includes('%')) return undefined;
-  const groups = groupsOf(text);
+  const groups = parseGroups(text);
   const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
   if (!isMapped) return shortened(groups);
   const [high = 0, low = 0] = groups.slice(6);
@@ -35,7 +35,7 @@ export function withoutZone(address: string): string {
 }
 
 /** The eight groups of an IPv6 address without a zone. */
-export function groupsOf(address: string): number[] {
+export function parseGroups(address: string): number[] {
   const [left = '', right = ''] = address.split('::');
   const first = numbersIn(left);
   const last = numbersIn(right);
@@ -73,11 +73,11 @@ function longestZeros(groups: readonly number[]): [from: number, length: number]
  * The key by which unauthenticated senders are counted: an IPv4 address, or the first 64 bits of an IPv6 address, since one
  * customer has all the others. Any other text is returned unchanged.
  */
-export function networkOf(address: string): string {
+export function findNetwork(address: string): string {
   const plain = plainAddress(withoutZone(address));
   if (plain === undefined) return address;
   if (!isIPv6(plain)) return plain;
-  const network = groupsOf(plain)
+  const network = parseGroups(plain)
     .slice(0, 4)
     .map((group) => group.toString(16));
   return `${network.join(':')}::/64`;
@@ -118,11 +118,11 @@ export class IpNetworks {
     if (address === undefined || network.split('/').length > 2) throw notOne(network);
     const family = isIPv4(address) ? 'ipv4' : 'ipv6';
     if (length === undefined) this.#list.addAddress(address, family);
-    else this.#list.addSubnet(address, lengthOf(length, network, family), family);
+    else this.#list.addSubnet(address, parseLength(length, network, family), family);
   }
 }
 
-function lengthOf(length: string, network: string, family: 'ipv4' | 'ipv6'): number {
+function parseLength(length: string, network: string, family: 'ipv4' | 'ipv6'): number {
   if (family === 'ipv4' && network.includes(':')) throw new Error(`${network} must be written as an IPv4 network`);
   const most = family === 'ipv4' ? 32 : 128;
   if (!/^\d{1,3}$/.test(length) || Number(length) > most)

@@ -3,15 +3,15 @@
  * is then refused and the service stops, as for a failing disk (see `StoreHealth`). On the service's thread it fails the
  * request.
  */
-export class AssertionFailed extends Error {
-  override readonly name = 'AssertionFailed';
+export class AssertionError extends Error {
+  override readonly name = 'AssertionError';
 }
 
 /**
  * Asserts an invariant.
  * @param claim a constant text, so that an assertion that holds costs one comparison
- * @throws {AssertionFailed} if it does not hold
+ * @throws {AssertionError} if it does not hold
  */
 export function assert(holds: boolean, claim: string): asserts holds {
-  if (!holds) throw new AssertionFailed(claim);
+  if (!holds) throw new AssertionError(claim);
 }

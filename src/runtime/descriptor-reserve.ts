@@ -1,6 +1,6 @@
 import { closeSync, openSync, readdirSync, readlinkSync } from 'node:fs';
 import threads, { Worker } from 'node:worker_threads';
-import { ApiError } from '../contract/errors.ts';
+import { Refusal } from '../contract/errors.ts';
 
 /**
  * Descriptors for threads that start later, when connections may have used up the others. A front-end thread that accepts connections
@@ -34,7 +34,7 @@ export function withReserve<T>(work: () => T): T {
 class ReservingWorker extends Worker {
   constructor(...parameters: ConstructorParameters<typeof Worker>) {
     hold();
-    if (held.length < perThread) throw new ApiError('backpressure', 'Too many files are open', 5);
+    if (held.length < perThread) throw new Refusal('backpressure', 'Too many files are open', 5);
     release();
     const before = new Set(openDescriptors());
     super(...parameters);

@@ -1,4 +1,4 @@
-import { ApiError, storeUnavailable } from '../contract/errors.ts';
+import { Refusal, storeUnavailable } from '../contract/errors.ts';
 import type { Log } from './log.ts';
 
 /** True for errors of LMDB and the system errors that it passes on: they have a number as `code`. */
@@ -8,17 +8,17 @@ export function isStoreFailure(error: unknown): boolean {
 }
 
 /** The refusal that answers a failure. The details of an unexpected failure go to the log only. */
-export function refusalOf(error: unknown): ApiError {
-  if (error instanceof ApiError) return error;
-  if (isStoreFailure(error)) return new ApiError('store_unavailable', storeUnavailable.unreadable, 5);
-  return new ApiError('internal', 'The request could not be served; the log has the cause');
+export function toRefusal(error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  if (isStoreFailure(error)) return new Refusal('store_unavailable', storeUnavailable.unreadable, 5);
+  return new Refusal('internal', 'The request could not be served; the log has the cause');
 }
 
 /**
  * Logs failed background work that will be retried. An `ApiError` is an expected refusal, logged without its stack. While
  * PostgreSQL is unreachable nothing is logged, because the log already reports that.
  */
-export function tellFailure(log: Pick<Log, 'warn'>, message: string, error: unknown): void {
-  if (!(error instanceof ApiError)) log.warn(message, { error });
+export function logFailure(log: Pick<Log, 'warn'>, message: string, error: unknown): void {
+  if (!(error instanceof Refusal)) log.warn(message, { error });
   else if (error.code !== 'engine_unavailable') log.warn(message, { code: error.code, reason: error.message });
 }

@@ -1,14 +1,14 @@
-import { ApiError } from '../contract/errors.ts';
+import { Refusal } from '../contract/errors.ts';
 
 /** An item with its weight, for example 1 or its bytes. */
-interface Waiting<T> {
+interface QueuedItem<T> {
   readonly item: T;
   readonly weight: number;
 }
 
 interface Queue<T> {
   weight: number;
-  readonly waiting: Waiting<T>[];
+  readonly waiting: QueuedItem<T>[];
 }
 
 export class RoundRobin<T> {
@@ -17,7 +17,7 @@ export class RoundRobin<T> {
   /** By owner, next one first. */
   readonly #queues = new Map<string, Queue<T>>();
 
-  weightOf(owner: string): number {
+  getWeight(owner: string): number {
     return this.#queues.get(owner)?.weight ?? 0;
   }
 
@@ -30,7 +30,7 @@ export class RoundRobin<T> {
   }
 
   /** Removes the first item of the next eligible owner, and moves the owner to the end. */
-  take(mayGo: (owner: string) => boolean): (Waiting<T> & { readonly owner: string }) | undefined {
+  take(mayGo: (owner: string) => boolean): (QueuedItem<T> & { readonly owner: string }) | undefined {
     for (const [owner, queue] of this.#queues) {
       if (!mayGo(owner)) continue;
       const { item, weight } = queue.waiting.shift()!;
@@ -89,8 +89,8 @@ export class FairQueue {
   checkRoom(owner: string): void {
     const { atOnce, waitingEach, waitingAll, refusals } = this.#bounds;
     if (!this.#busy.has(owner) && this.#busy.size < atOnce) return;
-    if (this.#waiting.weightOf(owner) >= waitingEach) throw new ApiError('rate_limited', refusals.each, 2);
-    if (this.#waiting.weight >= waitingAll) throw new ApiError('backpressure', refusals.all, 2);
+    if (this.#waiting.getWeight(owner) >= waitingEach) throw new Refusal('rate_limited', refusals.each, 2);
+    if (this.#waiting.weight >= waitingAll) throw new Refusal('backpressure', refusals.all, 2);
   }
 
   #enter(owner: string): Promise<void> {

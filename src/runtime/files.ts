@@ -19,7 +19,7 @@ export function readTextFile(file: string | 0): string {
  * The file status of a path; `undefined` if it does not exist.
  * @throws {Error} if this user has no access, so that the path may exist
  */
-export function presenceOf(path: string): Stats | undefined {
+export function findStatus(path: string): Stats | undefined {
   return readable(path, () => {
     try {
       return statSync(path, { throwIfNoEntry: false });
@@ -31,9 +31,9 @@ export function presenceOf(path: string): Stats | undefined {
   });
 }
 
-/** @throws {Error} as `presenceOf` does */
+/** @throws {Error} as `findStatus` does */
 export function isPresent(path: string): boolean {
-  return presenceOf(path) !== undefined;
+  return findStatus(path) !== undefined;
 }
 
 /** @throws {Error} with the owner if this user may not read it */
@@ -54,7 +54,8 @@ export function isDenied(error: unknown): boolean {
 export function permissionDenied(path: string): string {
   for (let at = path; ; at = dirname(at)) {
     const found = seen(at);
-    if (found !== undefined) return `permission denied (${at === path ? 'it' : at} belongs to ${nameOf(found.uid)})`;
+    if (found !== undefined)
+      return `permission denied (${at === path ? 'it' : at} belongs to ${findUserName(found.uid)})`;
     if (at === dirname(at)) return 'permission denied';
   }
 }
@@ -68,7 +69,7 @@ function seen(path: string): Stats | undefined {
 }
 
 /** Users from other sources than this file, such as LDAP, are shown by number. */
-function nameOf(uid: number): string {
+function findUserName(uid: number): string {
   const users = seen('/etc/passwd') && readFileSync('/etc/passwd', 'utf8');
   return new RegExp(`^([^:\n]+):[^:\n]*:${uid}:`, 'm').exec(users ?? '')?.[1] ?? `user ${uid}`;
 }

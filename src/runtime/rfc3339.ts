@@ -19,10 +19,10 @@ export function parseTime(text: string): number | undefined {
   const second = digits(text, 17, 19);
   if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return undefined;
   if (hour > 23 || minute > 59 || second > 60) return undefined;
-  const offset = offsetOf(text);
+  const offset = parseOffset(text);
   if (offset === undefined) return undefined;
   const ms = Date.UTC(year + cycleYears, month - 1, day, hour, minute, second) - cycleMs;
-  return unixMs(ms / 1000 - offset, nanosOf(text));
+  return unixMs(ms / 1000 - offset, parseNanos(text));
 }
 
 /** Formats Unix milliseconds as RFC 3339 in UTC; returns `null` for `null`. */
@@ -40,7 +40,7 @@ function digits(text: string, from: number, to: number): number {
 }
 
 /** The nanoseconds in the fraction of a time, which begins at its 20th character. */
-function nanosOf(text: string): number {
+function parseNanos(text: string): number {
   if (text[19] !== '.') return 0;
   let nanos = 0;
   let unit = 100_000_000;
@@ -52,7 +52,7 @@ function nanosOf(text: string): number {
 const isDigit = (code: number) => code >= 48 && code <= 57;
 
 /** The offset of a time from UTC in seconds; `undefined` if it is invalid. */
-function offsetOf(text: string): number | undefined {
+function parseOffset(text: string): number | undefined {
   const { length } = text;
   if (!isDigit(text.charCodeAt(length - 1))) return 0;
   const hasColon = text[length - 3] === ':';

@@ -3,12 +3,12 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 export interface Span {
   /** W3C Trace Context, by which other services continue the trace. */
   readonly traceparent: string;
-  part(name: string, what?: PartOfSpan): Span;
+  startChild(name: string, what?: ChildSpanOptions): Span;
   /** @param error if it failed; a text is its type */
   end(error?: unknown): void;
 }
 
-export interface PartOfSpan {
+export interface ChildSpanOptions {
   /** True if another service does the work. */
   readonly isCall?: boolean;
   readonly attributes?: Readonly<Record<string, string | number>>;
@@ -26,13 +26,18 @@ export function inSpan<T>(span: Span | undefined, work: () => T): T {
   return current.run(span, work);
 }
 
-export function asPart<T>(span: Span | undefined, name: string, work: () => Promise<T>, what?: PartOfSpan): Promise<T> {
+export function inChildSpan<T>(
+  span: Span | undefined,
+  name: string,
+  work: () => Promise<T>,
+  what?: ChildSpanOptions,
+): Promise<T> {
   if (span === undefined) return work();
-  const part = span.part(name, what);
-  const done = inSpan(part, work);
+  const child = span.startChild(name, what);
+  const done = inSpan(child, work);
   done.then(
-    () => part.end(),
-    (error) => part.end(error),
+    () => child.end(),
+    (error) => child.end(error),
   );
   return done;
 }

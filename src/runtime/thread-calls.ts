@@ -1,5 +1,5 @@
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads';
-import { ApiError } from '../contract/errors.ts';
+import { Refusal } from '../contract/errors.ts';
 import type { RefusalCode } from '../contract/refusals.ts';
 import { threadTime } from './clock.ts';
 import { Histogram } from './histogram.ts';
@@ -13,7 +13,7 @@ export type Actions<Names extends PropertyKey = string> = {
 export const closing = 'close';
 
 /** The result of an action. Errors lose their class and code between threads, so they are sent as data. */
-export type Outcome<T = unknown> =
+export type CallResult<T = unknown> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly failure: Failure };
 
@@ -26,29 +26,29 @@ export interface Failure {
   readonly retryAfter: number | undefined;
 }
 
-export function failureOf(error: unknown): Failure {
+export function describeFailure(error: unknown): Failure {
   const { message, stack, code, retryAfter } = error as Error & { code?: unknown; retryAfter?: number };
-  return { message, stack, code, isRefusal: error instanceof ApiError, retryAfter };
+  return { message, stack, code, isRefusal: error instanceof Refusal, retryAfter };
 }
 
 /** An ApiError if the error was one. Others keep their code. */
-export function errorOf({ message, stack, code, isRefusal, retryAfter }: Failure): Error {
-  if (isRefusal) return new ApiError(code as RefusalCode, message, retryAfter);
+export function restoreError({ message, stack, code, isRefusal, retryAfter }: Failure): Error {
+  if (isRefusal) return new Refusal(code as RefusalCode, message, retryAfter);
   return Object.assign(new Error(message), { stack, code });
 }
 
-export async function outcomeOf<T>(work: () => T | Promise<T>): Promise<Outcome<T>> {
+export async function captureResult<T>(work: () => T | Promise<T>): Promise<CallResult<T>> {
   try {
     return { ok: true, value: await work() };
   } catch (error) {
-    return { ok: false, failure: failureOf(error) };
+    return { ok: false, failure: describeFailure(error) };
   }
 }
 
 /** @throws {Error} see `errorOf` */
-export function resultOf<T>(outcome: Outcome<T>): T {
-  if (outcome.ok) return outcome.value;
-  throw errorOf(outcome.failure);
+export function unwrapResult<T>(result: CallResult<T>): T {
+  if (result.ok) return result.value;
+  throw restoreError(result.failure);
 }
 
 export interface Call {
@@ -59,13 +59,13 @@ export interface Call {
   readonly at: number;
 }
 
-export interface Answer {
+export interface CallResponse {
   readonly id: number;
-  readonly outcome: Outcome;
+  readonly result: CallResult;
 }
 
 /** Indexes of the counters in shared memory: items that each thread has put into the channel. */
-export const signals = { calls: 0, answers: 1 } as const;
+export const signals = { calls: 0, responses: 1 } as const;
 
 export interface CallChannel {
   readonly port: MessagePort;
@@ -83,30 +83,30 @@ export class ThreadCalls<Remote extends Actions<keyof Remote>> {
   readonly #port: MessagePort;
   readonly #signal: Int32Array;
   readonly #actions: Readonly<Record<string, (task: unknown) => unknown>>;
-  readonly #pending = new Map<number, (outcome: Outcome) => void>();
+  readonly #pending = new Map<number, (result: CallResult) => void>();
   #calls = 0;
-  #ended: Outcome<never> | undefined;
+  #ended: CallResult<never> | undefined;
 
   /** @param actions those that the other end may call; the one named `close` is the last */
   constructor({ port, signal }: Pick<CallChannel, 'port' | 'signal'>, actions: object = {}) {
     this.#port = port;
     this.#signal = signal;
     this.#actions = actions as Readonly<Record<string, (task: unknown) => unknown>>;
-    port.on('message', (message: Call | Answer) => this.take(message));
+    port.on('message', (message: Call | CallResponse) => this.take(message));
   }
 
   /**
    * Arguments and results are cloned, except shared memory.
-   * @throws {ApiError} @throws {Error} what the action threw, or that the other thread has ended
+   * @throws {Refusal} @throws {Error} what the action threw, or that the other thread has ended
    */
   async call<Name extends keyof Remote & string>(
     name: Name,
     ...[task]: Parameters<Remote[Name]>
   ): Promise<Awaited<ReturnType<Remote[Name]>>> {
-    return resultOf(await this.request(name, task)) as Awaited<ReturnType<Remote[Name]>>;
+    return unwrapResult(await this.request(name, task)) as Awaited<ReturnType<Remote[Name]>>;
   }
 
-  protected request(name: string, task?: unknown): Promise<Outcome> {
+  protected request(name: string, task?: unknown): Promise<CallResult> {
     this.#calls += 1;
     const id = this.#calls;
     return new Promise((resolve) => {
@@ -118,31 +118,31 @@ export class ThreadCalls<Remote extends Actions<keyof Remote>> {
     });
   }
 
-  protected take(message: Call | Answer): void {
-    if ('name' in message) void this.#answer(message);
+  protected take(message: Call | CallResponse): void {
+    if ('name' in message) void this.#respond(message);
     else this.settle(message);
   }
 
-  protected settle({ id, outcome }: Answer): void {
+  protected settle({ id, result }: CallResponse): void {
     const resolve = this.#pending.get(id);
     this.#pending.delete(id);
-    resolve?.(outcome);
+    resolve?.(result);
   }
 
   /** Fails all pending calls and those to come: none will be answered. */
   protected end(reason: string): void {
     if (this.#ended !== undefined) return;
-    const ended = { ok: false, failure: failureOf(new Error(reason)) } as const;
+    const ended = { ok: false, failure: describeFailure(new Error(reason)) } as const;
     this.#ended = ended;
     for (const resolve of this.#pending.values()) resolve(ended);
     this.#pending.clear();
     this.#port.close();
   }
 
-  async #answer({ id, name, task }: Call): Promise<void> {
-    const outcome = await outcomeOf(() => this.#actions[name]!(task));
+  async #respond({ id, name, task }: Call): Promise<void> {
+    const result = await captureResult(() => this.#actions[name]!(task));
     if (this.#ended !== undefined) return;
-    this.#port.postMessage({ id, outcome } satisfies Answer);
+    this.#port.postMessage({ id, result } satisfies CallResponse);
     if (name === closing) this.end('the thread has ended');
   }
 }
@@ -158,16 +158,16 @@ export function threadStart<Start extends object>(): Start & { readonly channel:
  * other event fires in it.
  * @param onWake called after the calls of each wake; `observe` counts a delay since a time (`threadTime`)
  */
-export function answerCalls(
+export function serveCalls(
   { port, signal, delays }: CallChannel,
   actions: Actions,
   onWake = (_observe: (at: number) => void) => {},
 ): void {
   const waited = new Histogram(undefined, delays);
   const observe = (at: number) => waited.observe(Math.max(0, threadTime() - at) / 1000);
-  const answer = (message: Answer) => {
+  const respond = (message: CallResponse) => {
     port.postMessage(message);
-    Atomics.add(signal, signals.answers, 1);
+    Atomics.add(signal, signals.responses, 1);
   };
   for (let seen = 0, open = true; open; ) {
     Atomics.wait(signal, signals.calls, seen);
@@ -175,7 +175,7 @@ export function answerCalls(
     for (let received = receiveMessageOnPort(port); received !== undefined; ) {
       const { id, name, task, at } = received.message as Call;
       observe(at);
-      answer({ id, outcome: outcomeNow(() => actions[name]!(task as never)) });
+      respond({ id, result: runAction(() => actions[name]!(task as never)) });
       open &&= name !== closing;
       received = receiveMessageOnPort(port);
     }
@@ -184,10 +184,10 @@ export function answerCalls(
   port.close();
 }
 
-function outcomeNow(action: () => unknown): Outcome {
+function runAction(action: () => unknown): CallResult {
   try {
     return { ok: true, value: action() };
   } catch (error) {
-    return { ok: false, failure: failureOf(error) };
+    return { ok: false, failure: describeFailure(error) };
   }
 }

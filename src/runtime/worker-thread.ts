@@ -2,16 +2,16 @@ import threads, { MessageChannel, type MessagePort, receiveMessageOnPort } from 
 import { Histogram } from './histogram.ts';
 import {
   type Actions,
-  type Answer,
   type Call,
   type CallChannel,
+  type CallResponse,
   closing,
   signals,
   ThreadCalls,
 } from './thread-calls.ts';
 
 /**
- * A long-lived thread, and the calls to it. Its module answers either with `answerCalls`, in order, or as the other end of the
+ * A long-lived thread, and the calls to it. Its module answers either with `serveCalls`, in order, or as the other end of the
  * `ThreadCalls`. Functions that any thread may run are called through Piscina, which replaces threads that stop.
  */
 export class WorkerThread<Remote extends Actions<keyof Remote>> extends ThreadCalls<Remote> {
@@ -21,7 +21,7 @@ export class WorkerThread<Remote extends Actions<keyof Remote>> extends ThreadCa
   readonly ended: Promise<string>;
   readonly #port: MessagePort;
   readonly #signal: Int32Array;
-  #answers = 0;
+  #responses = 0;
 
   /**
    * @param file its module, which takes its `threadStart`
@@ -54,18 +54,18 @@ export class WorkerThread<Remote extends Actions<keyof Remote>> extends ThreadCa
     });
   }
 
-  /** The thread wakes whenever the word `signals.calls` changes: see `answerCalls`. */
+  /** The thread wakes whenever the word `signals.calls` changes: see `serveCalls`. */
   get bell(): Int32Array {
     return this.#signal;
   }
 
   /** Takes the answers that have arrived, before the event loop delivers them. Without any, this costs one read of shared memory. */
   collect(): void {
-    if (Atomics.load(this.#signal, signals.answers) === this.#answers) return;
+    if (Atomics.load(this.#signal, signals.responses) === this.#responses) return;
     for (;;) {
       const received = receiveMessageOnPort(this.#port);
       if (received === undefined) return;
-      this.take(received.message as Call | Answer);
+      this.take(received.message as Call | CallResponse);
     }
   }
 
@@ -75,9 +75,9 @@ export class WorkerThread<Remote extends Actions<keyof Remote>> extends ThreadCa
     await this.ended;
   }
 
-  protected override settle(answer: Answer): void {
-    this.#answers += 1;
-    super.settle(answer);
+  protected override settle(response: CallResponse): void {
+    this.#responses += 1;
+    super.settle(response);
   }
 }
 

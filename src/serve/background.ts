@@ -5,17 +5,17 @@ import type { RefusalCode } from '../contract/refusals.ts';
 import type { GrpcListener } from '../ingest/grpc/listener.ts';
 import { finishExperiments } from '../management/finish-experiments.ts';
 import { systemClock } from '../runtime/clock.ts';
-import { tellFailure } from '../runtime/failures.ts';
+import { logFailure } from '../runtime/failures.ts';
 import { watchLoop } from '../runtime/histogram.ts';
-import { answerFoldRequests } from '../storage/backup/fold-requests.ts';
+import { handleFoldRequests } from '../storage/backup/fold-requests.ts';
 import type { Deletion } from '../storage/lmdb/records.ts';
 import type { UsageTable, UsageTables } from '../storage/lmdb/usage.ts';
 import { runUpkeep } from '../storage/upkeep/upkeep.ts';
 import { sweepWebhooks } from '../webhooks/sweep.ts';
 import { Watch } from '../webhooks/watch.ts';
-import { type Core, flushMarks } from './core.ts';
-import { answerPasswordRequests, applyReset } from './password-reset.ts';
-import { readinessOf, type ServiceStatus } from './service-status.ts';
+import { type Core, flushLastUses } from './core.ts';
+import { applyReset, handlePasswordRequests } from './password-reset.ts';
+import { checkReadiness, type ServiceStatus } from './service-status.ts';
 
 type Pause = (ms: number) => Promise<boolean>;
 
@@ -26,9 +26,9 @@ const startAfterMs = 50;
 export function startWork(core: Core, grpc: GrpcListener, status: ServiceStatus): () => Promise<unknown> {
   const stopping = new AbortController();
   const rest: Pause = (ms) => pause(ms, true, { signal: stopping.signal }).catch(() => false);
-  const loops = [...upkeepOf(core, rest), ...webhookWork(core, rest)];
+  const loops = [...listUpkeepTasks(core, rest), ...webhookWork(core, rest)];
   const work = loops.map((run) => rest(startAfterMs).then((goOn) => goOn && run()));
-  const timers = tasksOf(core, grpc, status).map(([everyMs, run]) => setInterval(run, everyMs));
+  const timers = listTimedTasks(core, grpc, status).map(([everyMs, run]) => setInterval(run, everyMs));
   void core.disks.look();
   const stopWatching = watchLoop(core.mainDelays, systemClock);
   const scan = core.accounts.fullyChecked ? undefined : scanUsage(core, rest);
@@ -40,7 +40,7 @@ export function startWork(core: Core, grpc: GrpcListener, status: ServiceStatus)
   };
 }
 
-function upkeepOf(core: Core, rest: Pause): readonly (() => Promise<unknown>)[] {
+function listUpkeepTasks(core: Core, rest: Pause): readonly (() => Promise<unknown>)[] {
   const { config, directory, intake, front, health, log, audit } = core;
   const sweeping = () =>
     sweepExpired({
@@ -48,7 +48,7 @@ function upkeepOf(core: Core, rest: Pause): readonly (() => Promise<unknown>)[] 
       auditMs: config.keepAudit * 86_400_000,
       exportAudit: audit && (() => audit.run(core.accounts)),
       pause: rest,
-      failed: (error) => tellFailure(log, 'removing expired records failed', error),
+      failed: (error) => logFailure(log, 'removing expired records failed', error),
     });
   const keepingUp = () =>
     runUpkeep({
@@ -57,7 +57,7 @@ function upkeepOf(core: Core, rest: Pause): readonly (() => Promise<unknown>)[] 
       exposureDays: config.exposureDays,
       deletions: directory.deletions,
       settled: async (application) =>
-        void (await Promise.all([intake.laneOf(application).barrier(application), front.barrier(application)])),
+        void (await Promise.all([intake.findLane(application).barrier(application), front.barrier(application)])),
       forget: (deletion) => forgetDeleted(core, deletion),
       finished: (deletion) => finishDeletion(directory, deletion),
       pause: rest,
@@ -67,7 +67,7 @@ function upkeepOf(core: Core, rest: Pause): readonly (() => Promise<unknown>)[] 
 }
 
 /** The tasks that are repeated at an interval (ms). */
-function tasksOf(
+function listTimedTasks(
   core: Core,
   grpc: GrpcListener,
   status: ServiceStatus,
@@ -75,14 +75,14 @@ function tasksOf(
   const { config, accounts, usage, health, usageStore, signingKeys, log } = core;
   /** Logs a failed task, which is repeated at the next interval. */
   const attempt = (failure: string, run: () => Promise<unknown>) => () =>
-    run().catch((error) => tellFailure(log, failure, error));
+    run().catch((error) => logFailure(log, failure, error));
   const resetPasswords = () =>
-    answerPasswordRequests(config.data, async (request) => {
+    handlePasswordRequests(config.data, async (request) => {
       await applyReset(core, config.data, request);
       log.info('reset a password for a command on this machine');
     });
   const foldForBackups = async () => {
-    if (health.ready) await answerFoldRequests(config.data, () => usageStore.freshen());
+    if (health.ready) await handleFoldRequests(config.data, () => usageStore.freshen());
   };
   // Each commit checks the files, too.
   const checkFiles = () => {
@@ -95,13 +95,13 @@ function tasksOf(
   return [
     [500, attempt('reading password requests failed', resetPasswords)],
     [500, attempt('folding the journal for a backup failed', foldForBackups)],
-    [1000, () => grpc.setServing(readinessOf(core).counting.ready)],
+    [1000, () => grpc.setServing(checkReadiness(core).counting.ready)],
     [1000, () => status.look()],
     [1000, () => core.intake.flushLedger()], // Commits include the ledger, too.
     [1000, checkFiles],
     [2000, attempt('reading the signing keys failed', () => signingKeys.refresh())], // See `flagmeter signing-keys rotate`.
     [10_000, () => core.readers.forEach((each) => void each.look())],
-    [60_000, () => flushMarks(core)],
+    [60_000, () => flushLastUses(core)],
     [60_000, () => core.disks.look()],
   ];
 }
@@ -135,7 +135,7 @@ function webhookWork(core: Core, rest: Pause): readonly (() => Promise<void>)[] 
     completeThrough,
     refusals: (): ReadonlyMap<RefusalCode, number> => counting.ledger.unattributed,
   });
-  const failed = (error: unknown) => tellFailure(log, 'removing old webhook deliveries failed', error);
+  const failed = (error: unknown) => logFailure(log, 'removing old webhook deliveries failed', error);
   return [
     () => deliverer.run(rest),
     () => watch.run(),
@@ -153,7 +153,7 @@ const scanOwner = '';
 /** Reads the whole usage store in the background, to find damage before a request does. */
 async function scanUsage({ usage, reports, log }: Core, rest: Pause): Promise<void> {
   let inOrder = true;
-  for (const table of tablesOf(usage)) {
+  for (const table of listTables(usage)) {
     try {
       let after: Uint8Array | undefined;
       do {
@@ -168,6 +168,6 @@ async function scanUsage({ usage, reports, log }: Core, rest: Pause): Promise<vo
   if (inOrder) log.info('the usage store is intact');
 }
 
-function tablesOf(usage: UsageTables): readonly UsageTable[] {
+function listTables(usage: UsageTables): readonly UsageTable[] {
   return Object.keys(usage).filter((name): name is UsageTable => name !== 'lmdb');
 }

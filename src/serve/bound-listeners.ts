@@ -7,15 +7,15 @@ import { createRouter } from '../http/router.ts';
 import { SlowRequests } from '../http/slow-requests.ts';
 import {
   checkTlsTime,
-  expiryOf,
   hostsWithout,
   listenRenewably,
   type Renewable,
+  readExpiry,
   readTls,
   reopenAll,
   type TlsPair,
 } from '../http/tls.ts';
-import { inTurns } from '../http/turns.ts';
+import { limitPerTurn } from '../http/turns.ts';
 import type { Dispatch, HttpEngine, ListenOptions, TlsFiles } from '../http/types.ts';
 import { notStarted } from '../ingest/admission.ts';
 import { allowOrigin, preflight } from '../ingest/declared.ts';
@@ -31,7 +31,7 @@ import {
   type HostListener,
   listen,
   publicUrls,
-  type Served,
+  type ServedHost,
   warnOfPlainPasswords,
 } from './listeners.ts';
 
@@ -56,7 +56,7 @@ export interface BoundListeners {
   /** Number of surplus connections that were closed; `undefined` if the runtime does not show connections. */
   surplusClosed(): number | undefined;
   /** Serves each listener by the dispatch of its hosts, and gRPC by the parts that take its data. */
-  serve(dispatches: ReadonlyMap<readonly Served[], Dispatch>, deps: FormatDeps): void;
+  serve(dispatches: ReadonlyMap<readonly ServedHost[], Dispatch>, deps: FormatDeps): void;
   /**
    * Rereads the TLS files, for new connections.
    * @returns false if TLS is not configured
@@ -78,20 +78,20 @@ export interface BoundListeners {
  * @throws {UsageError} when an address needs a public URL that is not set
  * @throws {Error} when a file or an address cannot be used; nothing stays open
  */
-export async function bindListeners(parts: BindDeps): Promise<BoundListeners> {
-  const { config, engine, log } = parts;
+export async function bindListeners(bindDeps: BindDeps): Promise<BoundListeners> {
+  const { config, engine, log } = bindDeps;
   checkPublicUrls(config);
-  const files = tlsFilesOf(config);
-  let tls = files && readValidTls(files, parts.clock);
-  const current: { dispatches: ReadonlyMap<readonly Served[], Dispatch> } = { dispatches: new Map() };
-  const trusted = trustedProxiesOf(config);
-  const addressOf = clientAddress({ trusted, header: config.proxyHeader, log: parts.log });
+  const files = findTlsFiles(config);
+  let tls = files && readValidTls(files, bindDeps.clock);
+  const current: { dispatches: ReadonlyMap<readonly ServedHost[], Dispatch> } = { dispatches: new Map() };
+  const trusted = readTrustedProxies(config);
+  const findAddress = clientAddress({ trusted, header: config.proxyHeader, log: bindDeps.log });
   const { listeners, grpc } = await listen(config, files, {
     http: (options) => listenRenewably(engine, options),
-    grpc: (options) => listenReports(parts, options, trusted),
-    addressOf,
+    grpc: (options) => listenReports(bindDeps, options, trusted),
+    findAddress,
     shares: engine.name === 'bun' && config.threads > 0,
-    dispatchOf: (hosts) => inTurns((request) => (current.dispatches.get(hosts) ?? starting)(request)),
+    findDispatch: (hosts) => limitPerTurn((request) => (current.dispatches.get(hosts) ?? starting)(request)),
   });
   let accepting: readonly HostListener[] = listeners;
   const joined: Renewable[] = [];
@@ -99,14 +99,14 @@ export async function bindListeners(parts: BindDeps): Promise<BoundListeners> {
   try {
     grpc.setServing(false);
     warnOfPlainPasswords(publicUrls(config, listeners), log);
-    if (files && tls) warnOfNames(parts, listeners, files, tls);
-    const limiter = watchConnections(parts, trusted, listeners);
+    if (files && tls) warnOfNames(bindDeps, listeners, files, tls);
+    const limiter = watchConnections(bindDeps, trusted, listeners);
     return {
       listeners,
       grpc,
       shared: listeners.find(({ shared }) => shared !== undefined)?.shared,
       trusted,
-      certificateExpiry: () => tls && expiryOf(tls),
+      certificateExpiry: () => tls && readExpiry(tls),
       surplusClosed: () => limiter?.closed,
       serve(ready, deps) {
         current.dispatches = ready;
@@ -117,12 +117,12 @@ export async function bindListeners(parts: BindDeps): Promise<BoundListeners> {
         joined.push(others);
         accepting = leaveShared(listeners);
       },
-      trust: (wanted) => trusted.become(trustedProxiesOf(wanted)),
+      trust: (wanted) => trusted.become(readTrustedProxies(wanted)),
       async renewTls(graceMs) {
         if (files === undefined) return false;
-        const pair = readValidTls(files, parts.clock);
-        warnOfNames(parts, listeners, files, pair);
-        const renewal = await reopenAll([...securedOf(accepting), ...joined]);
+        const pair = readValidTls(files, bindDeps.clock);
+        warnOfNames(bindDeps, listeners, files, pair);
+        const renewal = await reopenAll([...listSecured(accepting), ...joined]);
         await renewal.finish(graceMs);
         tls = pair;
         return true;
@@ -138,7 +138,7 @@ export async function bindListeners(parts: BindDeps): Promise<BoundListeners> {
   }
 }
 
-function securedOf(listeners: readonly HostListener[]): readonly Renewable[] {
+function listSecured(listeners: readonly HostListener[]): readonly Renewable[] {
   return listeners.filter(({ hosts }) => !hosts.includes('ops')).map(({ listener }) => listener);
 }
 
@@ -151,7 +151,7 @@ function leaveShared(listeners: readonly HostListener[]): readonly HostListener[
   return listeners.filter(({ shared }) => shared === undefined);
 }
 
-function trustedProxiesOf({ trustedProxies }: Pick<Config, 'trustedProxies'>): IpNetworks {
+function readTrustedProxies({ trustedProxies }: Pick<Config, 'trustedProxies'>): IpNetworks {
   return trustedProxies === undefined ? new IpNetworks([]) : readNetworks(trustedProxies);
 }
 
@@ -169,13 +169,13 @@ function watchConnections(
 }
 
 const notYet = { ready: false, reason: 'the service is starting' };
-const answerHealth = createRouter(
+const healthRouter = createRouter(
   routesFrom([health], () => ({ counting: notYet, managing: notYet, commits: 0, warnings: [] })),
 );
 
 /** Answers during the start: health, preflights, and 503 for everything else, which pages can read for packets. */
 const starting: Dispatch = (request) => {
-  if (['/healthz', '/readyz'].includes(request.path)) return answerHealth(request);
+  if (['/healthz', '/readyz'].includes(request.path)) return healthRouter(request);
   if (!request.path.endsWith(telemetryPath)) return problem(notStarted);
   const origin = request.header('origin');
   if (request.method === 'OPTIONS') return { status: 204, headers: preflight(origin) };
@@ -200,7 +200,7 @@ function listenReports(
   });
 }
 
-function tlsFilesOf({ tlsCert, tlsKey }: Config): TlsFiles | undefined {
+function findTlsFiles({ tlsCert, tlsKey }: Config): TlsFiles | undefined {
   return tlsCert === undefined || tlsKey === undefined ? undefined : { certFile: tlsCert, keyFile: tlsKey };
 }
 

@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { setTimeout as rest } from 'node:timers/promises';
 import { version } from '../../package.json' with { type: 'json' };
 import type { AccountStore } from '../accounts/store/account-store.ts';
-import { planAfterLoss } from '../auth/after-loss.ts';
+import { prepareRepair } from '../auth/after-loss.ts';
 import { joinPostgres } from '../replication/accounts/join-postgres.ts';
 import { PostgresAccountStore } from '../replication/accounts/postgres.ts';
 import { SetAside } from '../replication/adoption/set-aside.ts';
@@ -19,14 +19,14 @@ import { isPresent } from '../runtime/files.ts';
 import type { Log } from '../runtime/log.ts';
 import type { UsageStore } from '../storage/commit/usage-store.ts';
 import { type AccountTables, readCopyState } from '../storage/lmdb/accounts.ts';
-import { dataFileOf } from '../storage/lmdb/data-directory.ts';
+import { getDataFile } from '../storage/lmdb/data-directory.ts';
 import type { StoreHealth } from '../storage/lmdb/store-health.ts';
 import { openUsageTables } from '../storage/lmdb/usage.ts';
 import type { Config } from './config/config.ts';
-import { retentionOf } from './config/limits.ts';
+import { getRetention } from './config/limits.ts';
 import { urlsMissing } from './listeners.ts';
-import { postgresAddress, postgresKeyOf } from './postgres-connection.ts';
-import type { Opened, Storage, StorageDeps } from './storage.ts';
+import { loadPostgresKey, postgresAddress } from './postgres-connection.ts';
+import type { Storage, StorageDeps, UsageStorageDeps } from './storage.ts';
 
 type ClusterDeps = Pick<StorageDeps, 'config' | 'log' | 'clock'> & { readonly toldToStop: Promise<unknown> };
 
@@ -60,8 +60,8 @@ export async function openCluster(
     const accounts = await joinPostgres(config.data, {
       connection: link.connect('reads'),
       key: link.key,
-      belongsTo: (engine) => {
-        link.known = engine;
+      belongsTo: (databaseId) => {
+        link.known = databaseId;
       },
       log,
       pause,
@@ -102,7 +102,7 @@ class PostgresLink {
     this.name = config.nodeName ?? hostname();
     this.clock = new SharedClock(deps.clock);
     this.#deps = deps;
-    this.key = postgresKeyOf(config);
+    this.key = loadPostgresKey(config);
   }
 
   /** The connection for a purpose. It checks that the database is still the same. */
@@ -147,8 +147,8 @@ class ClusterStorage implements Storage {
     this.#link = link;
   }
 
-  async openAccounts(parts: StorageDeps, health: StoreHealth): Promise<AccountStore> {
-    const { config, accounts, log, randomBytes } = parts;
+  async openAccounts(deps: StorageDeps, health: StoreHealth): Promise<AccountStore> {
+    const { config, accounts, log, randomBytes } = deps;
     const { clock } = this.#link;
     const accountStore = new PostgresAccountStore(accounts, {
       health,
@@ -158,33 +158,36 @@ class ClusterStorage implements Storage {
       reads: this.#link.connect('reads'),
       changes: this.#link.connect('changes'),
       signIns: this.#link.connect('sign-ins'),
-      directory: this.#openSpool(parts).directory,
+      directory: this.#openSpool(deps).directory,
       key: this.#link.key,
       slow: { fromMs: config.slowCommit, log },
-      repair: () => planAfterLoss(clock, config.signingAlg),
-      setAside: () => this.#setAsideOf(parts).keep('accounts'),
+      repair: () => prepareRepair(clock, config.signingAlg),
+      setAside: () => this.#openSetAside(deps).keep('accounts'),
     });
     const started = accountStore.start();
     if (this.#link.found !== undefined) await started; // Otherwise it counts at once.
     return accountStore;
   }
 
-  async openUsage(parts: StorageDeps, { accountStore, health, laneOf, settled }: Opened): Promise<UsageStore> {
-    const { config, workerFile, clock, randomBytes, log, fatal, producers } = parts;
-    const spool = this.#openSpool(parts);
-    const digestSecret = secretOf(this.#link, spool);
-    if (!isPresent(dataFileOf(config.data, 'usage')))
+  async openUsage(
+    deps: StorageDeps,
+    { accountStore, health, findLane, settled }: UsageStorageDeps,
+  ): Promise<UsageStore> {
+    const { config, workerFile, clock, randomBytes, log, fatal, producers } = deps;
+    const spool = this.#openSpool(deps);
+    const digestSecret = readDigestSecret(this.#link, spool);
+    if (!isPresent(getDataFile(config.data, 'usage')))
       log.warn('no usage store found: loading it from PostgreSQL', { data: config.data });
     const store = openUsageTables(config.data);
     const stream = newId(randomBytes);
     // The clock of PostgreSQL is unknown, and may be behind by this much.
-    const mark = { at: clock.now() - maxSkewMs, applied: 0, version: accountStore.version };
+    const watermark = { at: clock.now() - maxSkewMs, applied: 0, version: accountStore.version };
     const committer = await startSpoolCommitter(
       spool.store,
       { data: config.data, workerFile, randomBytes, clock, log, producers, failed: (error) => health.failed(error) },
-      { stream, mark, maxIdentities: config.maxIdentities },
+      { stream, watermark, maxIdentities: config.maxIdentities },
     );
-    await committer.seal({ mark, onlyNote: true });
+    await committer.seal({ watermark, onlyNote: true });
     const usage = new ClusterUsage({
       workerFile: workerFile('replication/replica-worker'),
       start: {
@@ -198,9 +201,9 @@ class ClusterStorage implements Storage {
           version,
           stream,
           started: this.#link.machineNow(),
-          engine: spool.engine,
+          postgresId: spool.postgresId,
         },
-        settings: settingsOf(config),
+        settings: selectSharedSettings(config),
         snapshotBytes,
         maxSpoolBytes: config.spoolMax,
         logLevel: config.logLevel,
@@ -211,10 +214,10 @@ class ClusterStorage implements Storage {
       digestSecret,
       health,
       clock,
-      laneOf,
+      findLane,
       settled,
       fatal,
-      setAside: this.#setAsideOf(parts),
+      setAside: this.#openSetAside(deps),
       shippingMs: (config.shutdownGrace * 1000) / 2,
       accountsVersion: () => accountStore.version,
     });
@@ -234,7 +237,7 @@ class ClusterStorage implements Storage {
     return this.#link.close();
   }
 
-  #setAsideOf({ config, log }: StorageDeps): SetAside {
+  #openSetAside({ config, log }: StorageDeps): SetAside {
     this.#setAside ??= new SetAside({ data: config.data, clock: this.#link.clock, log });
     return this.#setAside;
   }
@@ -259,9 +262,9 @@ async function joinOrCount(usage: ClusterUsage, link: PostgresLink, refused: (re
 }
 
 /** The HMAC key of digests, from the database. The directory keeps a copy, to count while PostgreSQL is unreachable. */
-function secretOf({ found }: PostgresLink, spool: Spool): Buffer {
+function readDigestSecret({ found }: PostgresLink, spool: Spool): Buffer {
   const { lmdb, meta } = spool.store;
-  if (found !== undefined && (spool.engine ?? found.id) === found.id) {
+  if (found !== undefined && (spool.postgresId ?? found.id) === found.id) {
     spool.bindTo(found.id);
     lmdb.transactionSync(() => {
       meta.putSync('secret', found.secret.toString('base64'));
@@ -274,7 +277,7 @@ function secretOf({ found }: PostgresLink, spool: Spool): Buffer {
   return Buffer.from(known, 'base64');
 }
 
-function settingsOf(config: Config) {
+function selectSharedSettings(config: Config) {
   const { maxFeatures, maxVariants, maxMetrics, maxIdentities, exposureDays } = config;
   return {
     features: maxFeatures,
@@ -282,7 +285,7 @@ function settingsOf(config: Config) {
     metrics: maxMetrics,
     identities: maxIdentities,
     exposureDays,
-    ...retentionOf(config),
+    ...getRetention(config),
   };
 }
 

@@ -24,7 +24,7 @@ import { Ledger } from '../ingest/ledger/ledger.ts';
 import { Senders } from '../ingest/senders.ts';
 import { openReportPool, type ReportPool } from '../reports/report-pool.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { tellFailure } from '../runtime/failures.ts';
+import { logFailure } from '../runtime/failures.ts';
 import { Histogram } from '../runtime/histogram.ts';
 import { readBackupKey } from '../storage/backup/backup-key.ts';
 import { BackupThread, Schedule } from '../storage/backup/schedule.ts';
@@ -41,7 +41,7 @@ import { Deliverer } from '../webhooks/deliverer.ts';
 import { announcer } from '../webhooks/queue.ts';
 import { send } from '../webhooks/send.ts';
 import type { Config } from './config/config.ts';
-import { limitsOf, retentionOf } from './config/limits.ts';
+import { getRetention, getSeriesLimits } from './config/limits.ts';
 import { DiskWatch } from './disk-watch.ts';
 import type { FrontThreads } from './front/front-threads.ts';
 import { embeddedStorage, type Storage, type StorageDeps } from './storage.ts';
@@ -100,32 +100,32 @@ export interface Core extends CoreDeps {
 
 /** Opens the usage store, starts the worker threads, and reads what is kept in memory. */
 export async function openCore(given: CoreDeps): Promise<Core> {
-  const parts = { ...given, producers: given.front.count };
-  const { config, log, fatal, clock, front, storage = embeddedStorage() } = parts;
+  const deps = { ...given, producers: given.front.count };
+  const { config, log, fatal, clock, front, storage = embeddedStorage() } = deps;
   const changed = () => front.publishAdmission();
   const health = new StoreHealth({ log, fatal, data: config.data, clock, changed });
-  const accounts = await openAccounts({ ...parts, storage }, health);
-  const laneOf = laneFinder(config, () => intake);
+  const accounts = await openAccounts({ ...deps, storage }, health);
+  const findLane = laneFinder(config, () => intake);
   let settledHere = async () => {}; // The lanes do not exist before the usage store is open.
   const settled = async () => void (await Promise.all([settledHere(), front.settled()]));
   const usageStore = await explainDamage(config.data, 'usage', () =>
-    storage.openUsage(parts, { ...accounts, health, laneOf, settled }),
+    storage.openUsage(deps, { ...accounts, health, findLane, settled }),
   );
-  const intake = new Intake(usageStore.committers, health, clock, config, intakeOptions(parts));
+  const intake = new Intake(usageStore.committers, health, clock, config, intakeOptions(deps));
   settledHere = () => intake.settled();
   await storage.ready?.();
   const failed = (error: unknown) => log.error('the report thread failed', { error });
-  const reports = openReportPool(parts.workerFile('reports/report-worker'), config.data, failed);
-  const retention = retentionOf(config);
-  const counting = countingParts(parts, { ...accounts, usageStore, health, intake, laneOf });
-  const instances = openInstances(parts, usageStore);
+  const reports = openReportPool(deps.workerFile('reports/report-worker'), config.data, failed);
+  const retention = getRetention(config);
+  const counting = createCountingServices(deps, { ...accounts, usageStore, health, intake, findLane });
+  const instances = openInstances(deps, usageStore);
   usageStore.onForgotten(() => instances.readAgain());
-  const environments = environmentsOf(parts, usageStore);
+  const environments = listLmdbEnvironments(deps, usageStore);
   const readers = Object.entries(environments).map(([name, lmdb]) => new ReaderWatch(name, lmdb, clock, log));
-  const decoder = startDecodePool(parts.workerFile('ingest/formats/decode-worker'), log);
+  const decoder = startDecodePool(deps.workerFile('ingest/formats/decode-worker'), log);
   const mainDelays = new Histogram();
   return {
-    ...parts,
+    ...deps,
     ...accounts,
     usageStore,
     usage: usageStore.store,
@@ -133,7 +133,7 @@ export async function openCore(given: CoreDeps): Promise<Core> {
     environments,
     readers,
     mainDelays,
-    threads: [{ name: 'main', delays: mainDelays }, ...front.delays, ...threadsOf(usageStore, reports)],
+    threads: [{ name: 'main', delays: mainDelays }, ...front.delays, ...listThreads(usageStore, reports)],
     apiRates: new KeyedLimits(config.apiRate, 2 * config.apiRate),
     clientRates: new ClientRates(config.tokenRate),
     intake,
@@ -143,22 +143,22 @@ export async function openCore(given: CoreDeps): Promise<Core> {
     decoder,
     reportKinds: openReportKinds({ ...counting, retention, decoder }),
     reports,
-    passwords: startPasswordPool(parts.workerFile('accounts/password-worker')),
-    deliverer: openDeliverer(parts, accounts),
-    ...issuerParts(config, clock, accounts.directory),
+    passwords: startPasswordPool(deps.workerFile('accounts/password-worker')),
+    deliverer: openDeliverer(deps, accounts),
+    ...createIssuerServices(config, clock, accounts.directory),
     shutdown: { isNear: false },
-    backups: scheduleOf(parts),
-    disks: new DiskWatch(parts),
+    backups: createSchedule(deps),
+    disks: new DiskWatch(deps),
   };
 }
 
 export function formatDeps({ config, counting, usage, directory, log, ...core }: Core): FormatDeps {
   const { retention, instances, decoder, reportKinds, snippet } = core;
   const { maxBody, maxReport } = config;
-  const { metricsOf } = directory;
+  const { getMetrics } = directory;
   const onError = (error: unknown) => log.error('a call failed', { error });
-  const parts = { ...counting, retention, instances, decoder, reportKinds, snippet, metricsOf };
-  return { ...parts, store: usage, maxBody, maxReport, onError };
+  const services = { ...counting, retention, instances, decoder, reportKinds, snippet, getMetrics };
+  return { ...services, store: usage, maxBody, maxReport, onError };
 }
 
 function intakeOptions({ config, front, log }: CoreDeps): IntakeOptions {
@@ -169,18 +169,18 @@ function intakeOptions({ config, front, log }: CoreDeps): IntakeOptions {
 
 /** Finds the lane of an application. Requests trace it if there is a collector. */
 function laneFinder({ otlpEndpoint }: Config, intake: () => Intake) {
-  const laneOf = (application: number) => intake().laneOf(application);
-  return otlpEndpoint === undefined ? laneOf : (application: number) => tracedLane(laneOf(application));
+  const findLane = (application: number) => intake().findLane(application);
+  return otlpEndpoint === undefined ? findLane : (application: number) => tracedLane(findLane(application));
 }
 
 /** @throws {Error} if they cannot be read; nothing of the storage runs then */
-async function openAccounts(parts: ServiceDeps & { readonly storage: Storage }, health: StoreHealth) {
-  const { storage, config } = parts;
+async function openAccounts(deps: ServiceDeps & { readonly storage: Storage }, health: StoreHealth) {
+  const { storage, config } = deps;
   try {
     return await explainDamage(config.data, 'accounts', async () => {
-      const accountStore = await storage.openAccounts(parts, health);
-      const directory = openDirectory(accountStore, { ...parts, announce: announcer(parts.randomBytes) });
-      const signingKeys = await openKeyRing({ ...parts, accountStore, directory }, config.signingAlg);
+      const accountStore = await storage.openAccounts(deps, health);
+      const directory = openDirectory(accountStore, { ...deps, announce: announcer(deps.randomBytes) });
+      const signingKeys = await openKeyRing({ ...deps, accountStore, directory }, config.signingAlg);
       return { accountStore, directory, signingKeys };
     });
   } catch (error) {
@@ -189,7 +189,7 @@ async function openAccounts(parts: ServiceDeps & { readonly storage: Storage }, 
   }
 }
 
-function environmentsOf(
+function listLmdbEnvironments(
   { accounts }: ServiceDeps,
   { store, counted }: UsageStore,
 ): Readonly<Record<string, LmdbEnvironment>> {
@@ -198,7 +198,7 @@ function environmentsOf(
 }
 
 /** Without the threads that hash passwords, which are busy by design. */
-function threadsOf({ committers, delays = {} }: UsageStore, reports: ReportPool) {
+function listThreads({ committers, delays = {} }: UsageStore, reports: ReportPool) {
   const committing = committers.flatMap(({ delays, journal }, at) => [
     [`commit-${at + 1}`, delays] as const,
     [`fold-${at + 1}`, journal?.foldDelays] as const,
@@ -212,7 +212,7 @@ export async function closeCore(core: Core): Promise<void> {
   core.audit?.close();
   await core.decoder.close();
   await core.intake.close();
-  await flushMarks(core);
+  await flushLastUses(core);
   await core.accountStore.close();
   await Promise.all([core.reports.close(), core.passwords.close()]);
   await Promise.all([core.usageStore.close(), core.accounts.lmdb.close()]);
@@ -220,11 +220,11 @@ export async function closeCore(core: Core): Promise<void> {
 }
 
 /** Records the last use of keys. A failure loses no other data. */
-export async function flushMarks({ directory, log }: Pick<Core, 'directory' | 'log'>): Promise<void> {
+export async function flushLastUses({ directory, log }: Pick<Core, 'directory' | 'log'>): Promise<void> {
   try {
     await directory.flush();
   } catch (error) {
-    tellFailure(log, 'recording the last use of keys failed', error);
+    logFailure(log, 'recording the last use of keys failed', error);
   }
 }
 
@@ -262,15 +262,15 @@ function openRates({ rate, burst }: Config, front: FrontThreads): RateLimits {
 }
 
 /** The parts that count packets and reports of every transport. */
-function countingParts(
+function createCountingServices(
   { config, clock, front }: CoreDeps,
   {
     directory,
     usageStore,
     health,
     intake,
-    laneOf,
-  }: Pick<CountingDeps, 'health' | 'laneOf'> & {
+    findLane,
+  }: Pick<CountingDeps, 'health' | 'findLane'> & {
     readonly directory: Directory;
     readonly usageStore: UsageStore;
     readonly intake: Intake;
@@ -287,11 +287,11 @@ function countingParts(
     rates: openRates(config, front),
     unknown: new UnknownSenders(clock.monotonic()),
     bodies: new LargeBodies(config.bodyBudget),
-    dictionary: new SeriesDictionary(counted, limitsOf(config)),
+    dictionary: new SeriesDictionary(counted, getSeriesLimits(config)),
     senders: new Senders(),
     messages: new SeenMessages(known),
-    ledger: new Ledger({ store, clock, laneOf: (number) => intake.laneOf(number) }),
-    laneOf,
+    ledger: new Ledger({ store, clock, findLane: (number) => intake.findLane(number) }),
+    findLane,
     collect: () => intake.collect(),
   };
 }
@@ -303,7 +303,7 @@ const issuerDeadlineMs = 5000;
 const maxIssuerBytes = 256 * 1024;
 
 /** The parts that read from issuers: identity providers and issuers of workload identity. */
-function issuerParts({ issuerAllowPrivate: allowPrivate }: Config, clock: Clock, directory: Directory) {
+function createIssuerServices({ issuerAllowPrivate: allowPrivate }: Config, clock: Clock, directory: Directory) {
   const reach = { resolve: resolver(allowPrivate), allowPrivate, allowedBy: '--issuer-allow-private' };
   const fetch: OutboundFetch = outboundFetch({
     ...reach,
@@ -323,7 +323,7 @@ function issuerParts({ issuerAllowPrivate: allowPrivate }: Config, clock: Clock,
 const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** @throws {Error} when the key file cannot be used */
-function scheduleOf({
+function createSchedule({
   config,
   clock,
   log,

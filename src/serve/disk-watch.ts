@@ -34,10 +34,10 @@ interface DiskWatchDeps {
   readonly config: Pick<Config, 'data' | 'postgres' | 'backupEvery' | 'backupTo'>;
   readonly log: Pick<Log, 'info' | 'warn'>;
   readonly clock: Pick<Clock, 'monotonic'>;
-  readonly measure?: (path: string) => Promise<Measured>;
+  readonly measure?: (path: string) => Promise<SpaceMeasurement>;
 }
 
-interface Measured {
+interface SpaceMeasurement {
   /** The number of the file system. */
   readonly device: number;
   readonly size: number;
@@ -49,12 +49,12 @@ export class DiskWatch {
   readonly #directories: Directories;
   readonly #log: Pick<Log, 'info' | 'warn'>;
   readonly #clock: Pick<Clock, 'monotonic'>;
-  readonly #measure: (path: string) => Promise<Measured>;
+  readonly #measure: (path: string) => Promise<SpaceMeasurement>;
   #spaces: readonly DiskSpace[] = [];
   readonly #warnedAt = new Map<DiskName, number>();
 
   constructor({ config, log, clock, measure = measured }: DiskWatchDeps) {
-    this.#directories = directoriesOf(config);
+    this.#directories = listDirectories(config);
     this.#log = log;
     this.#clock = clock;
     this.#measure = measure;
@@ -116,14 +116,14 @@ export class DiskWatch {
 type Directory = readonly [DiskName, path: string];
 type Directories = readonly [Directory, ...Directory[]];
 
-function directoriesOf({ data, postgres, backupEvery, backupTo }: DiskWatchDeps['config']): Directories {
+function listDirectories({ data, postgres, backupEvery, backupTo }: DiskWatchDeps['config']): Directories {
   const spool = postgres === undefined ? [] : [['spool', join(data, 'spool')] as const];
   const keepsFiles = backupEvery !== undefined && backupTo !== undefined && !backupTo.startsWith('s3://');
   const backups = keepsFiles ? [['backups', backupTo] as const] : [];
   return [['data', data], ...spool, ...backups];
 }
 
-async function measured(path: string): Promise<Measured> {
+async function measured(path: string): Promise<SpaceMeasurement> {
   const [{ dev }, { bsize, blocks, bavail }] = await Promise.all([stat(path), statfs(path)]);
   return { device: dev, size: bsize * blocks, free: bsize * bavail };
 }

@@ -1,6 +1,6 @@
 import { UsageError } from '../cli/flags.ts';
 import type { RenewableListener } from '../http/tls.ts';
-import type { AddressOf, Dispatch, ListenOptions, TlsFiles } from '../http/types.ts';
+import type { AddressFinder, Dispatch, ListenOptions, TlsFiles } from '../http/types.ts';
 import { telemetryPath } from '../ingest/formats/telemetry/format.ts';
 import type { GrpcListener } from '../ingest/grpc/listener.ts';
 import { authority, parseAddress } from '../runtime/addresses.ts';
@@ -11,17 +11,17 @@ const hosts = ['auth', 'api', 'metrics'] as const;
 export type Host = (typeof hosts)[number];
 
 /** The routes of a listener besides health: `ops` is the service's own metrics. */
-export type Served = Host | 'ops';
+export type ServedHost = Host | 'ops';
 
 export interface HostListener {
   readonly listener: RenewableListener;
-  readonly hosts: readonly Served[];
+  readonly hosts: readonly ServedHost[];
   /** Its options, if front-end threads join it. */
   readonly shared?: ListenOptions;
 }
 
 /** The paths that programs call most. */
-function busyPathsOf({ metricsPathPrefix = '' }: Config): readonly string[] {
+function listBusyPaths({ metricsPathPrefix = '' }: Config): readonly string[] {
   const packets = [telemetryPath, '/api/frontend/identities', '/api/usage/stats', '/api/metrics'];
   const prefixed = `${metricsPathPrefix}${telemetryPath}`;
   return [...new Set([...packets, prefixed, '/connect/token', '/api/v2/applications'])];
@@ -35,7 +35,7 @@ function isOnePort({ grpcListen }: Config, address: string): boolean {
 }
 
 /** The hosts of each address. Hosts without an address of their own share `--listen`. */
-export function assignHosts(config: Config): readonly { address: string; hosts: readonly Served[] }[] {
+export function assignHosts(config: Config): readonly { address: string; hosts: readonly ServedHost[] }[] {
   const own = { auth: config.authListen, api: config.apiListen, metrics: config.metricsListen };
   const shared = hosts.filter((host) => own[host] === undefined);
   const single = hosts.flatMap((host) => (own[host] === undefined ? [] : [{ address: own[host], hosts: [host] }]));
@@ -47,10 +47,10 @@ export function assignHosts(config: Config): readonly { address: string; hosts: 
 interface Openers {
   http(options: ListenOptions): Promise<RenewableListener>;
   grpc(options: ListenOptions): Promise<GrpcListener>;
-  readonly addressOf: AddressOf;
+  readonly findAddress: AddressFinder;
   /** True if front-end threads join the listener of the metrics host. */
   readonly shares: boolean;
-  dispatchOf(hosts: readonly Served[]): Dispatch;
+  findDispatch(hosts: readonly ServedHost[]): Dispatch;
 }
 
 /**
@@ -64,22 +64,22 @@ export async function listen(
   openers: Openers,
 ): Promise<{ readonly listeners: readonly HostListener[]; readonly grpc: GrpcListener }> {
   const open: HostListener[] = [];
-  const optionsOf = (address: string, hosts: readonly Served[]): ListenOptions => ({
+  const createOptions = (address: string, hosts: readonly ServedHost[]): ListenOptions => ({
     ...parseAddress(address),
-    dispatch: openers.dispatchOf(hosts),
+    dispatch: openers.findDispatch(hosts),
     headers: hosts.includes('ops') ? {} : strictTransport(config),
-    addressOf: openers.addressOf,
-    busyPaths: busyPathsOf(config),
+    findAddress: openers.findAddress,
+    busyPaths: listBusyPaths(config),
     ...(tls !== undefined && !hosts.includes('ops') && { tls }),
   });
   let grpc: GrpcListener | undefined;
-  const openGrpc = async (hosts: readonly Served[]) => {
-    grpc = await openers.grpc(optionsOf(config.grpcListen, hosts));
+  const openGrpc = async (hosts: readonly ServedHost[]) => {
+    grpc = await openers.grpc(createOptions(config.grpcListen, hosts));
     open.push({ listener: grpc, hosts });
     return grpc;
   };
-  const openHttp = async (address: string, hosts: readonly Served[]): Promise<HostListener> => {
-    const options = optionsOf(address, hosts);
+  const openHttp = async (address: string, hosts: readonly ServedHost[]): Promise<HostListener> => {
+    const options = createOptions(address, hosts);
     if (!openers.shares || hosts[0] !== 'metrics') return { listener: await openers.http(options), hosts };
     const shared: ListenOptions = { ...options, isShared: true };
     const listener = await openers.http(shared);
@@ -115,18 +115,18 @@ export function strictTransport({
 /** URLs that clients use: the issuer of tokens, their audience, and the metrics host. */
 type PublicUrls = Readonly<Record<Host, string>>;
 
-const flags: Readonly<Record<Host, string>> = { auth: '--auth-url', api: '--base-url', metrics: '--metrics-url' };
+const urlOptions: Readonly<Record<Host, string>> = { auth: '--auth-url', api: '--base-url', metrics: '--metrics-url' };
 
 /**
  * They never come from a request, whose Host header anyone can choose.
  * @param listeners with their bound ports
  */
 export function publicUrls(config: Config, listeners: readonly HostListener[]): PublicUrls {
-  const urlOf = (host: Host) => {
+  const findUrl = (host: Host) => {
     const { listener } = listeners.find((each) => each.hosts.includes(host))!;
     return givenUrl(config, host) ?? urlAt(listener.host, listener.port, config.tlsCert !== undefined);
   };
-  return { auth: urlOf('auth'), api: urlOf('api'), metrics: urlOf('metrics') };
+  return { auth: findUrl('auth'), api: findUrl('api'), metrics: findUrl('metrics') };
 }
 
 /**
@@ -141,7 +141,7 @@ export function checkPublicUrls(config: Config): void {
       hosts.filter((host) => served.includes(host)),
     );
     // Once the token host has a URL, the others on this listener share it.
-    const needed = missing.includes(flags.auth) ? [flags.auth] : missing;
+    const needed = missing.includes(urlOptions.auth) ? [urlOptions.auth] : missing;
     if (needed.length === 0) continue;
     const [flag] = needed as [string];
     const variable = `FLAGMETER_${flag.slice(2).replace('-', '_').toUpperCase()}`;
@@ -154,7 +154,7 @@ export function checkPublicUrls(config: Config): void {
 
 /** @returns the flags of the hosts without a URL */
 export function urlsMissing(config: Config, of: readonly Host[]): readonly string[] {
-  return of.filter((host) => givenUrl(config, host) === undefined).map((host) => flags[host]);
+  return of.filter((host) => givenUrl(config, host) === undefined).map((host) => urlOptions[host]);
 }
 
 /** Warns of sign-ins over plain HTTP, except on the same machine. */

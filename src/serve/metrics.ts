@@ -1,6 +1,6 @@
 import { version } from '../../package.json' with { type: 'json' };
 import { expiringKeys } from '../accounts/api-keys.ts';
-import { leakedKeysOf } from '../accounts/application-keys.ts';
+import { listLeakedKeys } from '../accounts/application-keys.ts';
 import type { TokenTotals } from '../auth/oauth/tokens.ts';
 import { expiryDays } from '../contract/health.ts';
 import type { RefusalCode } from '../contract/refusals.ts';
@@ -14,9 +14,9 @@ import type { UsageStoreStatus } from '../storage/commit/usage-store.ts';
 import type { BoundListeners } from './bound-listeners.ts';
 import type { Core } from './core.ts';
 import { type DiskSpace, isLow } from './disk-watch.ts';
-import { readinessOf } from './service-status.ts';
+import { checkReadiness } from './service-status.ts';
 
-type Labelled<Value> = Iterable<readonly [label: string, value: Value]>;
+type LabelledValues<Value> = Iterable<readonly [label: string, value: Value]>;
 
 /** A metric of at most one value. */
 function single<Value extends number | Histogram>(type: ServiceMetric['type']) {
@@ -25,7 +25,7 @@ function single<Value extends number | Histogram>(type: ServiceMetric['type']) {
 }
 
 function labelled<Value extends number | Histogram>(type: ServiceMetric['type']) {
-  return (name: string, help: string, label: string, read: () => Labelled<Value>) => {
+  return (name: string, help: string, label: string, read: () => LabelledValues<Value>) => {
     const labels = [label];
     const values = () => Array.from(read(), ([text, value]) => [{ [label]: text }, value] as const);
     return { name, help, type, labels, read: values } as ServiceMetric;
@@ -128,7 +128,7 @@ function tokenMetrics(tokens: TokenTotals): readonly ServiceMetric[] {
     counter('flagmeter_tokens_invalidated_total', 'Access tokens that were invalidated before they expired.',
       () => tokens.invalidated),
     counterBy('flagmeter_tokens_rejected_total', "Refused access tokens: unknown_key if another store's key signed them, else invalid.", 'reason',
-      () => tokens.rejected),
+      () => tokens.refused),
   ];
 }
 
@@ -199,7 +199,7 @@ function journalMetrics({ usageStore }: Core): readonly ServiceMetric[] {
 }
 
 function leakedKeys(directory: Core['directory']): number {
-  return [...directory.applications.keys()].flatMap((id) => leakedKeysOf(directory, id)).length;
+  return [...directory.applications.keys()].flatMap((id) => listLeakedKeys(directory, id)).length;
 }
 
 function storeMetrics(core: Core): readonly ServiceMetric[] {
@@ -211,9 +211,9 @@ function storeMetrics(core: Core): readonly ServiceMetric[] {
   // biome-ignore format: a table
   return [
     gauge('flagmeter_ready', '1 while data is accepted, as in /readyz.',
-      () => Number(readinessOf(core).counting.ready)),
+      () => Number(checkReadiness(core).counting.ready)),
     gauge('flagmeter_managing', '1 while accounts and reports are available.',
-      () => Number(readinessOf(core).managing.ready)),
+      () => Number(checkReadiness(core).managing.ready)),
     gauge('flagmeter_api_keys_expiring', `API keys that expire within ${Math.max(...expiryDays)} days.`,
       () => expiringKeys(core.directory).length),
     gauge('flagmeter_leaked_keys', 'Backend keys that were seen in a packet.', () => leakedKeys(core.directory)),

@@ -24,9 +24,9 @@ import { isPasswordHash, temporary } from '../accounts/passwords.ts';
 import { removeSecondFactors } from '../accounts/second-factors.ts';
 import { allowPassword } from '../accounts/sign-in-policy.ts';
 import type { AccountStore } from '../accounts/store/account-store.ts';
-import { draftUserPatch, userOfEmail } from '../accounts/users.ts';
+import { applyUserPatch, userOfEmail } from '../accounts/users.ts';
 import { forgetFailures } from '../auth/factors/login-throttle.ts';
-import { endSessionsOf } from '../auth/oauth/sessions.ts';
+import { endUserSessions } from '../auth/oauth/sessions.ts';
 import { Failure } from '../cli/failure.ts';
 import { roleIn } from '../contract/roles.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -42,13 +42,13 @@ const requestSchema = Type.Object({
 
 export type PasswordRequest = Static<typeof requestSchema>;
 
-const answerSchema = Type.Object({
+const responseSchema = Type.Object({
   /** The reason of a failure, for people; empty on success. */
   fault: Type.String(),
   isUnknownUser: Type.Boolean(),
 });
 
-type Answer = Static<typeof answerSchema>;
+type ResetResponse = Static<typeof responseSchema>;
 
 const name = /^reset-password\.([0-9a-f]{32})\.(request|taken|answer)(?:\.tmp)?$/;
 const maxBytes = 4096;
@@ -79,15 +79,15 @@ export async function askForPassword(data: string, request: PasswordRequest, dep
         'unavailable',
         `The server that uses ${data} has taken the request and does not answer; see its log`,
       );
-    const answer = read(path('answer'));
-    if (!Value.Check(answerSchema, answer)) throw new Error('The answer of the server is malformed');
-    if (answer.fault !== '') throw new Failure(answer.isUnknownUser ? 'notFound' : 'failed', answer.fault);
+    const response = read(path('answer'));
+    if (!Value.Check(responseSchema, response)) throw new Error('The answer of the server is malformed');
+    if (response.fault !== '') throw new Failure(response.isUnknownUser ? 'notFound' : 'failed', response.fault);
   } finally {
     for (const kind of ['request', 'answer']) rmSync(path(kind), { force: true });
   }
 }
 
-export async function answerPasswordRequests(
+export async function handlePasswordRequests(
   data: string,
   reset: (request: PasswordRequest) => Promise<void>,
 ): Promise<void> {
@@ -101,7 +101,7 @@ export async function answerPasswordRequests(
       continue; // It was withdrawn.
     }
     try {
-      write(data, path('answer'), await answerTo(path('taken'), reset));
+      write(data, path('answer'), await handleRequest(path('taken'), reset));
     } finally {
       rmSync(path('taken'), { recursive: true, force: true });
     }
@@ -133,17 +133,17 @@ export async function applyReset(
     throw new Failure('notFound', `Cannot find ${email} in ${place}: no user has this e-mail address; ${known}`);
   }
   const { clock } = directory;
-  await directory.change((draft) => {
-    const mark = isTemporary ? temporary(passwordHash) : {};
-    draftUserPatch(draft, user, { passwordHash, ...mark }, clock.now());
-    if (removeFactors) removeSecondFactors(draft, user.id);
-    endSessionsOf({ clock }, draft, user.id);
-    allowPassword(draft, user);
+  await directory.change((tx) => {
+    const temporaryFields = isTemporary ? temporary(passwordHash) : {};
+    applyUserPatch(tx, user, { passwordHash, ...temporaryFields }, clock.now());
+    if (removeFactors) removeSecondFactors(tx, user.id);
+    endUserSessions({ clock }, tx, user.id);
+    allowPassword(tx, user);
   });
   await forgetFailures(accountStore.throttles);
 }
 
-async function answerTo(file: string, reset: (request: PasswordRequest) => Promise<void>): Promise<Answer> {
+async function handleRequest(file: string, reset: (request: PasswordRequest) => Promise<void>): Promise<ResetResponse> {
   try {
     const request = read(file);
     if (!Value.Check(requestSchema, request) || !isPasswordHash(request.passwordHash))

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Directory, openDirectory } from '../accounts/directory.ts';
-import { planAfterLoss } from '../auth/after-loss.ts';
-import { ApiError } from '../contract/errors.ts';
+import { prepareRepair } from '../auth/after-loss.ts';
+import { Refusal } from '../contract/errors.ts';
 import { joinPostgres } from '../replication/accounts/join-postgres.ts';
 import { PostgresAccountStore } from '../replication/accounts/postgres.ts';
 import { checkSamePostgres } from '../replication/postgres/checks.ts';
@@ -13,7 +13,7 @@ import { type Clock, systemClock } from '../runtime/clock.ts';
 import { createLog } from '../runtime/log.ts';
 import type { AccountTables } from '../storage/lmdb/accounts.ts';
 import type { Config } from './config/config.ts';
-import { postgresAddress, postgresKeyOf, withPostgres } from './postgres-connection.ts';
+import { loadPostgresKey, postgresAddress, withPostgres } from './postgres-connection.ts';
 
 interface PostgresAccounts {
   readonly accounts: AccountTables;
@@ -31,7 +31,7 @@ export async function withPostgresAccounts<T>(
   config: Config,
   use: (opened: PostgresAccounts) => Promise<T>,
 ): Promise<T> {
-  const key = postgresKeyOf(config);
+  const key = loadPostgresKey(config);
   const log = createLog('error', () => {}, systemClock);
   const data = mkdtempSync(join(tmpdir(), 'flagmeter-engine-'));
   try {
@@ -51,7 +51,7 @@ export async function withPostgresAccounts<T>(
         health: { ready: true, failed: () => {} },
         directory: 'commands',
         clock,
-        repair: () => planAfterLoss(clock, config.signingAlg),
+        repair: () => prepareRepair(clock, config.signingAlg),
         setAside: async () => {}, // A new copy has nothing to set aside.
       });
       const directory = openDirectory(accountStore, { clock, randomBytes });
@@ -70,5 +70,5 @@ export async function withPostgresAccounts<T>(
 /** More specific than a refusal for a client. */
 export function postgresFailure(error: unknown, { accountStore }: PostgresAccounts): unknown {
   const { trouble } = accountStore.status();
-  return error instanceof ApiError && trouble !== undefined ? new Error(trouble) : error;
+  return error instanceof Refusal && trouble !== undefined ? new Error(trouble) : error;
 }

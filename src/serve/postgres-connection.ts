@@ -21,13 +21,13 @@ export function postgresAddress(url: string): PostgresAddress {
 }
 
 /** @throws {Error} when the file cannot be used */
-export function postgresKeyOf({ postgresKeyFile }: Config): PostgresKey | undefined {
+export function loadPostgresKey({ postgresKeyFile }: Config): PostgresKey | undefined {
   return postgresKeyFile === undefined ? undefined : readPostgresKey(postgresKeyFile);
 }
 
 /**
  * Connects to PostgreSQL for one command. Logs nothing: errors describe failures.
- * @throws {PostgresUnfit} as `refuseLater`
+ * @throws {PostgresSetupError} as `refuseLater`
  */
 export async function withPostgres<T>(
   address: PostgresAddress,

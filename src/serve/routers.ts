@@ -6,21 +6,21 @@ import { health } from '../http/health.ts';
 import { createRouter, loggingHooks, type RequestTraces } from '../http/router.ts';
 import type { Dispatch, Request, Route } from '../http/types.ts';
 import { metricsHost } from '../ingest/host/metrics-host.ts';
-import { refusalOf } from '../runtime/failures.ts';
+import { toRefusal } from '../runtime/failures.ts';
 import type { BoundListeners } from './bound-listeners.ts';
 import { type Core, formatDeps } from './core.ts';
-import type { Served } from './listeners.ts';
+import type { ServedHost } from './listeners.ts';
 import { type AllTotals, serviceMetrics } from './metrics.ts';
-import { readinessOf, type ServiceStatus } from './service-status.ts';
+import { checkReadiness, type ServiceStatus } from './service-status.ts';
 
-type Routers = ReadonlyMap<readonly Served[], Dispatch>;
+type Routers = ReadonlyMap<readonly ServedHost[], Dispatch>;
 
 /**
  * The router of each listener, by its hosts. Packets, reports, health and metrics are routed from the start. The first other request,
  * also to an unknown path, loads the other routes: most of the code, which counting does not need. Routes need bound listeners,
  * because the issuer may depend on a port.
  */
-export async function routersOf(
+export async function createRouters(
   core: Core,
   bound: BoundListeners,
   totals: AllTotals,
@@ -30,7 +30,7 @@ export async function routersOf(
   const { listeners } = bound;
   const metrics = metricsRoutes(core);
   const hooks = { ...loggingHooks(core.config, core), totals: totals.requests, ...(traces && { traces }) };
-  const operations = operationsOf(core, bound, totals);
+  const operations = createOperationsRoutes(core, bound, totals);
   const early = new Map(
     listeners.map(({ hosts }) => [
       hosts,
@@ -40,8 +40,8 @@ export async function routersOf(
   let loading: Promise<Routers> | undefined;
   let loaded: Routers | undefined;
   const load = async (): Promise<Routers> => {
-    const { routesOf } = await import('./routes.ts');
-    const { routes, missing } = routesOf(core, bound, status, totals.tokens);
+    const { createRoutes } = await import('./routes.ts');
+    const { routes, missing } = createRoutes(core, bound, status, totals.tokens);
     loaded = new Map(
       [...early].map(([hosts, before]) => {
         const more = hosts.flatMap((each) => (each === 'ops' ? [] : routes[each]));
@@ -56,7 +56,7 @@ export async function routersOf(
   const failed = (error: unknown) => {
     loading = undefined;
     core.log.error('loading the routes failed', { error });
-    return problem(refusalOf(error));
+    return problem(toRefusal(error));
   };
   return new Map(
     [...early].map(([hosts, routes]) => {
@@ -75,12 +75,12 @@ export async function routersOf(
   );
 }
 
-function operationsOf(
+function createOperationsRoutes(
   core: Core,
   bound: BoundListeners,
   totals: AllTotals,
-): (hosts: readonly Served[]) => readonly Route[] {
-  const healthRoutes = routesFrom([health], () => readinessOf(core));
+): (hosts: readonly ServedHost[]) => readonly Route[] {
+  const healthRoutes = routesFrom([health], () => checkReadiness(core));
   // The service's metrics are for operators, and the metrics host may be open to everyone.
   const host = core.config.opsListen === undefined ? 'api' : 'ops';
   const exposed = {

@@ -1,6 +1,6 @@
 import { version } from '../../package.json' with { type: 'json' };
 import { resetLinkMs } from '../accounts/invitations.ts';
-import { accountEndpoints, authDescription, cannotAnswer, metadata, pageTokens } from '../auth/auth-host.ts';
+import { accountEndpoints, authDescription, metadata, pageTokens, respondUnavailable } from '../auth/auth-host.ts';
 import type { PageServices } from '../auth/browser/forms/posted-form.ts';
 import { ConsoleCallers } from '../auth/console-session.ts';
 import { discoveryOfPath } from '../auth/discovery.ts';
@@ -17,7 +17,7 @@ import {
   VerifiedTokens,
 } from '../auth/oauth/validation.ts';
 import { IssuerKeys } from '../auth/oauth/workload-token.ts';
-import { cannotAnswer as consoleCannotAnswer, consoleSession } from '../console/host/console-session.ts';
+import { unavailableResponse as consoleCannotAnswer, consoleSession } from '../console/host/console-session.ts';
 import { consolePages, missingPage } from '../console/host/pages.ts';
 import type { ConsoleSettings } from '../contract/shapes/console.ts';
 import { problem } from '../http/answer.ts';
@@ -45,38 +45,38 @@ import type { ServiceStatus } from './service-status.ts';
  * Routes by host, except those of `metricsRoutes`, and the handler of unknown paths. The listeners must be bound: their ports
  * may be part of the public URLs.
  */
-export function routesOf(
-  parts: Core,
+export function createRoutes(
+  core: Core,
   bound: BoundListeners,
   status: ServiceStatus,
   totals: TokenTotals,
 ): { readonly routes: Record<Host, readonly Route[]>; readonly missing: Handler } {
-  const urls = publicUrls(parts.config, bound.listeners);
-  const tokens = tokenParts(parts, urls.auth, urls.api, totals);
+  const urls = publicUrls(core.config, bound.listeners);
+  const tokens = createTokenServices(core, urls.auth, urls.api, totals);
   const settings = {
     version,
     baseUrl: tokens.audience,
     authUrl: tokens.issuer,
     metricsUrl: urls.metrics,
     grpcAddress: authority(bound.grpc.host, bound.grpc.port),
-    retention: parts.retention,
+    retention: core.retention,
   };
   const routes = {
     auth: authRoutes(tokens),
-    api: apiRoutes(parts, tokens, settings, status),
-    metrics: routesFrom([metricsDocument], { ...parts.config, server: urls.metrics }),
+    api: apiRoutes(core, tokens, settings, status),
+    metrics: routesFrom([metricsDocument], { ...core.config, server: urls.metrics }),
   };
-  return { routes, missing: missingPage(parts.bundle, settings) };
+  return { routes, missing: missingPage(core.bundle, settings) };
 }
 
 /** The parts that all users of tokens share, with one invalidation list and one cache of verified tokens. */
-interface TokenParts extends PageServices {
+interface TokenServices extends PageServices {
   readonly verified: VerifiedTokens;
   readonly console: ConsoleCallers;
 }
 
-function tokenParts(parts: Core, issuer: string, audience: string, totals: TokenTotals): TokenParts {
-  const { accountStore, directory, clock, randomBytes, providers, issuers, providerClient, passwords } = parts;
+function createTokenServices(core: Core, issuer: string, audience: string, totals: TokenTotals): TokenServices {
+  const { accountStore, directory, clock, randomBytes, providers, issuers, providerClient, passwords } = core;
   const verified = new VerifiedTokens();
   forgetInvalidated(accountStore, verified);
   const tokens = {
@@ -92,31 +92,36 @@ function tokenParts(parts: Core, issuer: string, audience: string, totals: Token
     issuers,
     providerClient,
     passwords,
-    keys: parts.signingKeys,
-    serviceScope: parts.config.serviceScope,
+    keys: core.signingKeys,
+    serviceScope: core.config.serviceScope,
     failures: new ClientFailures(),
-    rates: parts.clientRates,
-    issuerKeys: new IssuerKeys(parts),
+    rates: core.clientRates,
+    issuerKeys: new IssuerKeys(core),
     devices: new DeviceCodes({ accountStore, clock, randomBytes }),
   };
   return { ...tokens, validate: createValidation(tokens), console: new ConsoleCallers(tokens) };
 }
 
-function authRoutes(tokens: TokenParts): readonly Route[] {
+function authRoutes(tokens: TokenServices): readonly Route[] {
   const { accountStore } = tokens;
   return [
-    ...forClientPages(tokens, whenCurrent(routesFrom([pageTokens], tokens), accountStore, cannotAnswer)),
-    ...whenCurrent(routesFrom(accountEndpoints, tokens), accountStore, cannotAnswer),
+    ...forClientPages(tokens, whenCurrent(routesFrom([pageTokens], tokens), accountStore, respondUnavailable)),
+    ...whenCurrent(routesFrom(accountEndpoints, tokens), accountStore, respondUnavailable),
     ...routesFrom([metadata, authDescription], tokens),
     ...discoveryOfPath(tokens),
   ];
 }
 
-function apiRoutes(core: Core, tokens: TokenParts, settings: ConsoleSettings, status: ServiceStatus): readonly Route[] {
+function apiRoutes(
+  core: Core,
+  tokens: TokenServices,
+  settings: ConsoleSettings,
+  status: ServiceStatus,
+): readonly Route[] {
   const { accountStore, bundle } = core;
   const managed = [
     ...routesFrom([tokenInvalidation], tokens),
-    ...routesFrom(managementApi, servicesOf(core, tokens, status)),
+    ...routesFrom(managementApi, createServices(core, tokens, status)),
   ];
   return [
     ...routesFrom([description], tokens),
@@ -141,7 +146,7 @@ function caughtUp({ front }: Core, routes: readonly Route[]): readonly Route[] {
   }));
 }
 
-function servicesOf(core: Core, tokens: TokenParts, status: ServiceStatus): Services {
+function createServices(core: Core, tokens: TokenServices, status: ServiceStatus): Services {
   const { config, accounts, directory, usage, reports, passwords, clock, retention, instances } = core;
   const { exposureDays, plans } = config;
   const staleAfterMs = config.staleAfter * 86_400_000;
@@ -163,12 +168,12 @@ function servicesOf(core: Core, tokens: TokenParts, status: ServiceStatus): Serv
     issuers: core.issuers,
     authUrl: tokens.issuer,
     issuerRules: { allowPrivate: config.issuerAllowPrivate },
-    authenticate: createBearer(tokens, (request) => tokens.console.claimsOf(request)),
+    authenticate: createBearer(tokens, (request) => tokens.console.readClaims(request)),
     latestUnattributed: core.counting.ledger.latestUnattributed,
     status: () => status.now(),
     freshen,
-    isStillValid: (claims, draft) => isStillValid(tokens, claims, draft),
-    authTimeOf: ({ sid = '' }) => core.accountStore.get('sessions', sid)?.authTime,
+    isStillValid: (claims, tx) => isStillValid(tokens, claims, tx),
+    findAuthTime: ({ sid = '' }) => core.accountStore.get('sessions', sid)?.authTime,
     rates: core.apiRates,
     instances,
     overviews: new SharedResults(clock),
@@ -184,6 +189,6 @@ function servicesOf(core: Core, tokens: TokenParts, status: ServiceStatus): Serv
 }
 
 /** Allows pages of public clients to use these routes. */
-function forClientPages({ directory, audience }: TokenParts, routes: readonly Route[]): readonly Route[] {
+function forClientPages({ directory, audience }: TokenServices, routes: readonly Route[]): readonly Route[] {
   return crossOrigin(routes, clientOrigins(directory, audience));
 }

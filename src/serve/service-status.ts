@@ -20,12 +20,12 @@ export class ServiceStatus {
   constructor(core: Core, requests: RequestTotals) {
     this.#core = core;
     this.#requests = requests;
-    this.#past = [totalsOf(this.#core, this.#requests)];
+    this.#past = [readTotals(this.#core, this.#requests)];
   }
 
   /** Records the current totals. Call it every second. */
   look(): void {
-    const now = totalsOf(this.#core, this.#requests);
+    const now = readTotals(this.#core, this.#requests);
     const before = this.#past.at(-1)!;
     this.#recent.add({
       at: this.#core.clock.now(),
@@ -39,13 +39,13 @@ export class ServiceStatus {
 
   now(): Status {
     const { clock, intake, config, usageStore } = this.#core;
-    const now = totalsOf(this.#core, this.#requests);
+    const now = readTotals(this.#core, this.#requests);
     const before = this.#past[0]!;
     const rate = rateBetween(before, now);
     const commits = now.commits - before.commits;
-    const { counting } = readinessOf(this.#core);
+    const { counting } = checkReadiness(this.#core);
     return {
-      at: timeOf(clock.now()),
+      at: formatTime(clock.now()),
       packetsPerSecond: rate('packets'),
       reportsPerSecond: rate('reports'),
       refusedPerSecond: rate('refused'),
@@ -70,25 +70,25 @@ export class ServiceStatus {
 }
 
 /** @returns `at` as a monotonic time, ms */
-function totalsOf({ clock, intake, counting: { ledger } }: Core, requests: RequestTotals) {
+function readTotals({ clock, intake, counting: { ledger } }: Core, requests: RequestTotals) {
   return {
     at: clock.monotonic(),
     packets: requests.row('POST', '/api/frontend/telemetry').statuses.get(202) ?? 0,
     reports: ledger.reports,
-    refused: sumOf(ledger.attributed) + sumOf(ledger.unattributed),
+    refused: sumCounts(ledger.attributed) + sumCounts(ledger.unattributed),
     commits: intake.commits,
     commitMs: 1000 * intake.commitTimes.read().sum,
   };
 }
 
-type Totals = ReturnType<typeof totalsOf>;
+type Totals = ReturnType<typeof readTotals>;
 
 function rateBetween(before: Totals, now: Totals): (total: keyof Totals) => number {
   const seconds = (now.at - before.at) / 1000;
   return (total) => (seconds > 0 ? rounded((now[total] - before[total]) / seconds) : 0);
 }
 
-function sumOf(counts: ReadonlyMap<string, number>): number {
+function sumCounts(counts: ReadonlyMap<string, number>): number {
   return [...counts.values()].reduce((sum, count) => sum + count, 0);
 }
 
@@ -105,7 +105,7 @@ function showCluster(status: UsageStoreStatus | undefined): Cluster | null {
     node: directory,
     connected: postgres.connected,
     reason: postgres.connected ? '' : postgres.reason,
-    completeThrough: timeOf(completeThrough),
+    completeThrough: formatTime(completeThrough),
     spoolMaxBytes: spool.maxBytes,
     nodes: nodes.map(showNode),
     refusedRows: refused.rows,
@@ -124,18 +124,18 @@ function showNode(node: NodeStatus): Cluster['nodes'][number] {
     state,
     lag,
     spoolBytes,
-    lastBeat: timeOf(node.lastBeat),
+    lastBeat: formatTime(node.lastBeat),
     oldestUnshipped: timeOrNull(node.oldestUnshipped),
-    through: timeOf(node.through),
+    through: formatTime(node.through),
   };
 }
 
-function timeOf(ms: number): string {
+function formatTime(ms: number): string {
   return new Date(ms).toISOString();
 }
 
 function timeOrNull(ms: number | undefined): string | null {
-  return ms === undefined ? null : timeOf(ms);
+  return ms === undefined ? null : formatTime(ms);
 }
 
 /** Width of a bucket, s. */
@@ -153,7 +153,7 @@ interface Bucket {
   elapsed: number;
 }
 
-interface Measured {
+interface TrafficSample {
   /** Unix ms. */
   readonly at: number;
   /** Since the previous measurement, ms. */
@@ -168,7 +168,7 @@ class RecentRates {
   #first = 0;
   #buckets: Bucket[] = [];
 
-  add({ at, elapsed, accepted, refused }: Measured): void {
+  add({ at, elapsed, accepted, refused }: TrafficSample): void {
     const bucket = Math.floor(at / bucketMs);
     const behind = bucket - (this.#first + this.#buckets.length - 1);
     if (this.#buckets.length === 0 || behind < 0 || behind * bucketMs > longestPauseMs) {
@@ -190,8 +190,8 @@ class RecentRates {
   }
 
   show(): Status['recent'] {
-    const rates = (part: 'accepted' | 'refused') =>
-      this.#buckets.map(({ [part]: count, elapsed }) => (elapsed > 0 ? rounded((1000 * count) / elapsed) : 0));
+    const rates = (field: 'accepted' | 'refused') =>
+      this.#buckets.map(({ [field]: count, elapsed }) => (elapsed > 0 ? rounded((1000 * count) / elapsed) : 0));
     return {
       start: new Date(this.#first * bucketMs).toISOString(),
       width: recentWidth,
@@ -206,7 +206,7 @@ function rounded(value: number): number {
   return Math.round(value * 100) / 100;
 }
 
-export function readinessOf({ shutdown, health, intake, clock, accountStore, usageStore, disks }: Core): Readiness {
+export function checkReadiness({ shutdown, health, intake, clock, accountStore, usageStore, disks }: Core): Readiness {
   const usage = usageStore.readiness();
   const stopping = shutdown.isNear ? 'the service is stopping' : undefined;
   const queue = intake.monitor.admits(clock.monotonic()) ? undefined : 'too many messages are waiting for the disk';

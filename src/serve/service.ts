@@ -12,7 +12,7 @@ import { FrontThreads } from './front/front-threads.ts';
 import type { LiveSettings } from './front/messages.ts';
 import { publicUrls } from './listeners.ts';
 import type { Collector } from './otlp/otlp.ts';
-import { routersOf } from './routers.ts';
+import { createRouters } from './routers.ts';
 import { ServiceStatus } from './service-status.ts';
 
 export interface Service {
@@ -33,11 +33,11 @@ const lastTracesMs = 500;
  * Starts the whole service on an open store and bound listeners, which it closes when it stops.
  * @throws {Error} when the usage store cannot be opened; the stores are closed, and the listeners are unchanged
  */
-export async function startService(parts: ServiceDeps, bound: BoundListeners): Promise<Service> {
-  const { auditExport } = parts.config;
-  const audit = auditExport === undefined ? undefined : AuditExport.open(auditExport, parts.log);
-  const front = new FrontThreads(parts, bound.shared);
-  const core = await openCore({ ...parts, audit, front }).catch(async (error) => {
+export async function startService(deps: ServiceDeps, bound: BoundListeners): Promise<Service> {
+  const { auditExport } = deps.config;
+  const audit = auditExport === undefined ? undefined : AuditExport.open(auditExport, deps.log);
+  const front = new FrontThreads(deps, bound.shared);
+  const core = await openCore({ ...deps, audit, front }).catch(async (error) => {
     audit?.close();
     await front.close();
     throw error;
@@ -47,9 +47,9 @@ export async function startService(parts: ServiceDeps, bound: BoundListeners): P
   totals.tokens.watch(core.accountStore);
   let collector: Collector | undefined;
   try {
-    collector = await collectorOf(core);
+    collector = await openCollector(core);
     await front.begin(core, totals.requests);
-    const routers = await routersOf(core, bound, totals, status, collector?.traces);
+    const routers = await createRouters(core, bound, totals, status, collector?.traces);
     bound.serve(routers, formatDeps(core));
     if (front.count > 0) bound.handOver(front);
   } catch (error) {
@@ -95,7 +95,7 @@ async function closeSoon(collector: Collector): Promise<void> {
 }
 
 /** Its packages are loaded only if a collector is configured. */
-async function collectorOf(core: Core): Promise<Collector | undefined> {
+async function openCollector(core: Core): Promise<Collector | undefined> {
   const { otlpEndpoint } = core.config;
   if (otlpEndpoint === undefined) return undefined;
   const { connectCollector } = await import('./otlp/otlp.ts');

@@ -104,8 +104,8 @@ const live: readonly Key[] = [
  * @param running the settings in use
  * @returns the settings in use from now on
  */
-export async function reload(running: Config, load: () => Config, parts: Reloadable): Promise<Config> {
-  const { bound, log } = parts;
+export async function reload(running: Config, load: () => Config, target: Reloadable): Promise<Config> {
+  const { bound, log } = target;
   let wanted: Config;
   let providers: ConfiguredProviders;
   try {
@@ -125,15 +125,15 @@ export async function reload(running: Config, load: () => Config, parts: Reloada
   }
   const changed = settings.map(({ key }) => key).filter((key) => wanted[key] !== running[key]);
   const reloaded = changed.filter((key) => live.includes(key));
-  const waiting = changed.filter((key) => !live.includes(key)).map(flagOf);
+  const waiting = changed.filter((key) => !live.includes(key)).map(formatOption);
   bound.trust(wanted);
-  parts.setLogLevel(wanted.logLevel);
-  parts.setProviders?.(providers);
-  if (reloaded.length > 0) parts.set?.(wanted);
-  log.info('reloaded the configuration', { reloaded: reloaded.map(flagOf), afterRestart: waiting });
+  target.setLogLevel(wanted.logLevel);
+  target.setProviders?.(providers);
+  if (reloaded.length > 0) target.set?.(wanted);
+  log.info('reloaded the configuration', { reloaded: reloaded.map(formatOption), afterRestart: waiting });
   return Object.freeze({ ...running, ...pick(wanted, live) });
 }
 
-function flagOf(wanted: Key): string {
-  return `--${settings.find(({ key }) => key === wanted)!.flag}`;
+function formatOption(wanted: Key): string {
+  return `--${settings.find(({ key }) => key === wanted)!.option}`;
 }

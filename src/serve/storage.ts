@@ -16,8 +16,8 @@ import type { Config } from './config/config.ts';
 
 /** The storage of accounts and usage. */
 export interface Storage {
-  openAccounts(parts: StorageDeps, health: StoreHealth): AccountStore | Promise<AccountStore>;
-  openUsage(parts: StorageDeps, opened: Opened): UsageStore | Promise<UsageStore>;
+  openAccounts(deps: StorageDeps, health: StoreHealth): AccountStore | Promise<AccountStore>;
+  openUsage(deps: StorageDeps, opened: UsageStorageDeps): UsageStore | Promise<UsageStore>;
   /**
    * Resolves when usage may be served. It is called when the lanes exist.
    * @throws {Error} with the reason when it may not; everything is closed then
@@ -44,12 +44,12 @@ export interface StorageDeps {
   readonly fatal: (reason: string) => void;
 }
 
-export interface Opened {
+export interface UsageStorageDeps {
   readonly accountStore: AccountStore;
   readonly directory: Directory;
   readonly health: StoreHealth;
   /** Call it only once packets arrive: lanes need the committers of usage. */
-  laneOf(application: number): Pick<Lane, 'submit'>;
+  findLane(application: number): Pick<Lane, 'submit'>;
   /** Resolves when all earlier packets of all threads are on disk or refused. */
   settled(): Promise<void>;
 }
@@ -58,11 +58,11 @@ export interface Opened {
 export function embeddedStorage(): Storage {
   let opening: ReturnType<typeof openAndStart>;
   return {
-    openAccounts(parts, health) {
+    openAccounts(deps, health) {
       // The threads start while accounts are opened.
-      opening = openAndStart(parts, health);
+      opening = openAndStart(deps, health);
       opening.catch(() => {}); // It is awaited in `openUsage`.
-      const { accounts, clock, config, log } = parts;
+      const { accounts, clock, config, log } = deps;
       return new EmbeddedAccountStore(accounts, health, clock, { fromMs: config.slowCommit, log });
     },
     async abandon() {
@@ -70,11 +70,11 @@ export function embeddedStorage(): Storage {
       await Promise.all(opened?.committers.map((committer) => committer.close()) ?? []);
       await opened?.store.lmdb.close();
     },
-    async openUsage({ randomBytes, clock }, { health, laneOf }) {
+    async openUsage({ randomBytes, clock }, { health, findLane }) {
       const { store, committers } = await opening;
       const digestSecret = openDigestSecret(store, randomBytes);
       const ended = () => endJournals(store.lmdb, usageLayout, committers);
-      return new EmbeddedUsage({ store, digestSecret, clock, committers, health, laneOf, ended });
+      return new EmbeddedUsage({ store, digestSecret, clock, committers, health, findLane, ended });
     },
   };
 }

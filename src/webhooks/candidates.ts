@@ -1,28 +1,28 @@
-import type { AccountDraft } from '../accounts/account-draft.ts';
-import { ownersOf } from '../accounts/owners.ts';
+import type { AccountTransaction } from '../accounts/account-draft.ts';
+import { findOwners } from '../accounts/owners.ts';
 import { type RefusalCode, refusals } from '../contract/refusals.ts';
 import type { Owner } from '../contract/shapes/owner.ts';
 import { verdictRules } from '../contract/verdicts.ts';
 import type { WebhookEvent } from '../contract/webhook-events.ts';
-import type { Application, Environment, WebhookMark } from '../storage/lmdb/records.ts';
-import type { Findings, FirstSeen, FoundVerdict, StaleFeature, WatchTask } from './findings.ts';
-import { refusedMark, type Step, service, stepOf } from './marks.ts';
+import type { Application, Environment, WebhookAnnouncement } from '../storage/lmdb/records.ts';
+import type { Findings, FirstSeenFeature, FoundVerdict, StaleFeature, WatchTask } from './findings.ts';
+import { decideStep, refusalKey, type Step, service } from './marks.ts';
 
 /** An event that was found in data and may be announced; docs/webhooks.md shows its data. */
 export interface Candidate {
-  readonly mark: string;
-  readonly content: WebhookMark;
+  readonly key: string;
+  readonly content: WebhookAnnouncement;
   readonly verdict?: FoundVerdict;
   /** Equal for candidates that need no second look, if the mark has the same verdict. */
   readonly settled?: string | undefined;
-  stepFrom(marked: WebhookMark | undefined): Step;
+  stepFrom(announced: WebhookAnnouncement | undefined): Step;
   /** Whether the records that it was found with are the current ones. */
-  isCurrent?(draft: AccountDraft): boolean;
-  events(draft: AccountDraft, marked: WebhookMark | undefined): readonly WebhookEvent[];
+  isCurrent?(tx: AccountTransaction): boolean;
+  events(tx: AccountTransaction, announced: WebhookAnnouncement | undefined): readonly WebhookEvent[];
 }
 
 /** Refusals are few, and come first: they accompany a flood of flags never seen before. */
-export function* candidatesOf(
+export function* listCandidates(
   application: Application,
   found: Findings,
   task: WatchTask,
@@ -35,7 +35,7 @@ export function* candidatesOf(
 }
 
 /** Messages refused for one reason. */
-interface Refusing {
+interface RefusalCount {
   readonly code: string;
   readonly status: number;
   readonly count: number;
@@ -45,24 +45,24 @@ interface Refusing {
 function ofRefusals(
   application: Application,
   environment: Pick<Environment, 'name' | 'number'> | null,
-  one: Refusing,
+  one: RefusalCount,
 ): Candidate {
   return {
-    mark: refusedMark(application.id, environment?.number ?? null, one.code),
+    key: refusalKey(application.id, environment?.number ?? null, one.code),
     content: { at: one.lastAt },
-    stepFrom: (marked) => stepOf(marked?.at, one),
+    stepFrom: (announced) => decideStep(announced?.at, one),
     events: () => [refusing(application.teamId, application, environment, one)],
   };
 }
 
 /** Refusals of all messages, announced to each team with webhooks. */
-export function ofService(one: Refusing): Candidate {
+export function ofService(one: RefusalCount): Candidate {
   return {
-    mark: refusedMark(service, null, one.code),
+    key: refusalKey(service, null, one.code),
     content: { at: one.lastAt },
-    stepFrom: (marked) => stepOf(marked?.at, one),
-    events(draft) {
-      const teams = new Set(Array.from(draft.records('webhooks').values(), ({ teamId }) => teamId));
+    stepFrom: (announced) => decideStep(announced?.at, one),
+    events(tx) {
+      const teams = new Set(Array.from(tx.records('webhooks').values(), ({ teamId }) => teamId));
       return [...teams].map((teamId) => refusing(teamId, null, null, one));
     },
   };
@@ -73,7 +73,7 @@ function refusing(
   teamId: string,
   application: Application | null,
   environment: Pick<Environment, 'name'> | null,
-  { code, status, count, lastAt }: Refusing,
+  { code, status, count, lastAt }: RefusalCount,
 ): WebhookEvent {
   const data = {
     application: application && shown(application),
@@ -90,19 +90,19 @@ function refusing(
 const minuteMs = 60_000;
 
 /** First seen times are known to the minute. */
-function ofFirstSeen(application: Application, { environment, feature, at }: FirstSeen, now: number): Candidate {
+function ofFirstSeen(application: Application, { environment, feature, at }: FirstSeenFeature, now: number): Candidate {
   const { id, teamId } = application;
   return {
-    mark: `${id} seen ${environment.number} ${feature}`,
+    key: `${id} seen ${environment.number} ${feature}`,
     content: { at: now },
-    stepFrom: (marked) => (marked === undefined ? 'tell' : undefined),
-    events(draft) {
+    stepFrom: (announced) => (announced === undefined ? 'tell' : undefined),
+    events(tx) {
       const data = {
         application: shown(application),
         environment: environment.name,
         feature,
         firstSeenAt: timeText(at),
-        owners: ownersIn(draft, application, feature),
+        owners: ownersIn(tx, application, feature),
       };
       return [{ type: 'flag.first_seen', teamId, at, withinMs: minuteMs, data }];
     },
@@ -113,18 +113,18 @@ function ofFirstSeen(application: Application, { environment, feature, at }: Fir
 function ofStale(application: Application, { feature, since, lastSeenAt }: StaleFeature, now: number): Candidate {
   const { id, teamId } = application;
   return {
-    mark: `${id} stale ${feature}`,
+    key: `${id} stale ${feature}`,
     content: { at: now },
     // A flag that became stale after it was announced was in use in between.
-    stepFrom: (marked) => (since > (marked?.at ?? 0) ? 'tell' : undefined),
-    events(draft) {
+    stepFrom: (announced) => (since > (announced?.at ?? 0) ? 'tell' : undefined),
+    events(tx) {
       const data = {
         application: shown(application),
         feature,
         lastSeenAt: lastSeenAt === null ? null : timeText(lastSeenAt),
         staleSince: timeText(since),
         basis: 'silence',
-        owners: ownersIn(draft, application, feature),
+        owners: ownersIn(tx, application, feature),
       } as const;
       return [{ type: 'flag.stale', teamId, at: since, data }];
     },
@@ -140,42 +140,42 @@ function ofVerdict(application: Application, one: FoundVerdict, task: WatchTask)
   const { id, teamId } = application;
   const { kind, feature, since, lastSeenAt, environments, reasons } = one;
   return {
-    mark: `${id} verdict ${feature}`,
+    key: `${id} verdict ${feature}`,
     content: { at: Math.max(now, (lastSeenAt ?? 0) + minuteMs), verdict: kind },
     verdict: one,
     settled: verdictsFrom !== null && now >= verdictsFrom ? `${verdictsFrom} ${kind}` : undefined,
-    stepFrom(marked) {
+    stepFrom(announced) {
       if (verdictsFrom === null || now < verdictsFrom) return undefined;
-      if (marked?.verdict === undefined || marked.at < verdictsFrom) return 'move on';
-      return marked.verdict === kind || now <= marked.at ? undefined : 'tell';
+      if (announced?.verdict === undefined || announced.at < verdictsFrom) return 'move on';
+      return announced.verdict === kind || now <= announced.at ? undefined : 'tell';
     },
-    isCurrent(draft) {
-      const numbers = draft.applications.get(id)?.environments.map(({ number }) => number);
+    isCurrent(tx) {
+      const numbers = tx.applications.get(id)?.environments.map(({ number }) => number);
       return (
         numbers?.join() === application.environments.map(({ number }) => number).join() &&
-        (draft.featuresOf(id).get(feature)?.updatedAt ?? null) === one.declarationOf
+        (tx.getFeatures(id).get(feature)?.updatedAt ?? null) === one.declaredAt
       );
     },
-    events(draft, marked) {
-      if (marked?.verdict === undefined) return [];
+    events(tx, announced) {
+      if (announced?.verdict === undefined) return [];
       const data = {
         application: shown(application),
         feature,
-        previous: marked.verdict,
+        previous: announced.verdict,
         verdict: kind,
         basis: verdictRules[kind].basis,
         since: since === null ? null : timeText(since),
         environments,
         reasons,
-        owners: ownersIn(draft, application, feature),
+        owners: ownersIn(tx, application, feature),
       };
       return [{ type: 'flag.verdict_changed', teamId, at: now, data }];
     },
   };
 }
 
-function ownersIn(draft: AccountDraft, application: Application, feature: string): readonly Owner[] {
-  return ownersOf(draft, application, feature, draft.featuresOf(application.id).get(feature)).owners;
+function ownersIn(tx: AccountTransaction, application: Application, feature: string): readonly Owner[] {
+  return findOwners(tx, application, feature, tx.getFeatures(application.id).get(feature)).owners;
 }
 
 function shown({ id, name }: Application): Pick<Application, 'id' | 'name'> {

@@ -1,14 +1,14 @@
 import type { Directory } from '../accounts/directory.ts';
 import { newId } from '../accounts/secrets.ts';
 import type { AccountStore, Write } from '../accounts/store/account-store.ts';
-import { tellFailure } from '../runtime/failures.ts';
+import { logFailure } from '../runtime/failures.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Span } from '../runtime/spans.ts';
-import type { Webhook, WebhookDelivery, WebhookTurn } from '../storage/lmdb/records.ts';
-import { bodyOf } from './formats/formats.ts';
+import type { QueuedDelivery, Webhook, WebhookDelivery } from '../storage/lmdb/records.ts';
+import { formatBody } from './formats/formats.ts';
 import { webhookIn } from './queue.ts';
-import type { Outcome, Receiver } from './send.ts';
-import { type Claimed, claim, isFree, release, settle, type Turn } from './turns.ts';
+import type { Receiver, SendResult } from './send.ts';
+import { type Claimant, type ClaimedDelivery, claim, isFree, release, settle } from './turns.ts';
 
 interface DelivererDeps {
   readonly accountStore: AccountStore;
@@ -24,7 +24,7 @@ export type Send = (
   now: number,
   stop: AbortSignal,
   traceparent: string | undefined,
-) => Promise<Outcome>;
+) => Promise<SendResult>;
 
 export type TraceDelivery = (delivery: Pick<WebhookDelivery, 'id' | 'webhookId' | 'cause'>) => Span | undefined;
 
@@ -52,9 +52,9 @@ export class Deliverer {
   readonly #slots = new Slots();
   readonly #stop = new AbortController();
   readonly #inProgress = new Map<string, Promise<void>>();
-  #turns = 0;
+  #attempts = 0;
   /** The time of the last attempt of each webhook with pending deliveries. */
-  #lastTurns: Map<string, number> = new Map();
+  #lastAttempts: Map<string, number> = new Map();
   #scanMs = 0;
   #trace: TraceDelivery = () => undefined;
   #consoleUrl = '';
@@ -112,7 +112,7 @@ export class Deliverer {
     await Promise.all(this.#inProgress.values());
   }
 
-  #turn(): Turn {
+  #claimant(): Claimant {
     const { accountStore, directory } = this.#deps;
     const alone = accountStore.status().kind === 'embedded';
     return { node: this.#node, alone, now: directory.clock.now() };
@@ -126,9 +126,9 @@ export class Deliverer {
     const { directory } = this.#deps;
     const chosen = new Map<string, () => void>();
     const firsts = this.#firstsOfEach();
-    const turn = (id: string) => this.#lastTurns.get(id) ?? 0;
-    const ids = [...firsts.keys()].sort((a, b) => turn(a) - turn(b));
-    this.#lastTurns = new Map(ids.map((id) => [id, turn(id)]));
+    const lastAttempt = (id: string) => this.#lastAttempts.get(id) ?? 0;
+    const ids = [...firsts.keys()].sort((a, b) => lastAttempt(a) - lastAttempt(b));
+    this.#lastAttempts = new Map(ids.map((id) => [id, lastAttempt(id)]));
     for (let rank = 0; rank < mostPerWebhook; rank += 1)
       for (const id of ids) {
         const next = firsts.get(id)?.[rank];
@@ -136,36 +136,36 @@ export class Deliverer {
         const free = next && this.#slots.take(webhook);
         if (free === undefined) continue;
         chosen.set(next!.key, free);
-        this.#turns += 1;
-        this.#lastTurns.set(id, this.#turns);
+        this.#attempts += 1;
+        this.#lastAttempts.set(id, this.#attempts);
       }
     return chosen;
   }
 
   /** Up to `mostPerWebhook` due deliveries of each webhook. Scans the whole queue, so it allocates nothing per delivery. */
   #firstsOfEach(): Map<string, Due[]> {
-    const by = this.#turn();
+    const by = this.#claimant();
     const firsts = new Map<string, Due[]>();
-    for (const [key, turn] of this.#deps.accountStore.records('webhookTurns')) {
-      if (!isFree(turn, by) || this.#inProgress.has(key)) continue;
+    for (const [key, schedule] of this.#deps.accountStore.records('webhookTurns')) {
+      if (!isFree(schedule, by) || this.#inProgress.has(key)) continue;
       const id = webhookIn(key);
       const own = firsts.get(id);
-      if (own === undefined) firsts.set(id, [{ key, due: turn.due }]);
-      else keepFirst(own, key, turn.due);
+      if (own === undefined) firsts.set(id, [{ key, due: schedule.due }]);
+      else keepFirst(own, key, schedule.due);
     }
     return firsts;
   }
 
-  async #claim(keys: ReadonlyMap<string, () => void>): Promise<readonly Claimed[]> {
+  async #claim(keys: ReadonlyMap<string, () => void>): Promise<readonly ClaimedDelivery[]> {
     try {
-      return await this.#deps.directory.change((draft) => claim(draft, [...keys.keys()], this.#turn()));
+      return await this.#deps.directory.change((tx) => claim(tx, [...keys.keys()], this.#claimant()));
     } catch (error) {
       this.#deps.log.debug('claiming webhook deliveries failed', { error });
       return [];
     }
   }
 
-  #begin(claimed: Claimed, free: () => void): void {
+  #begin(claimed: ClaimedDelivery, free: () => void): void {
     const done = this.#deliver(claimed).then(({ error }) => {
       this.#inProgress.delete(claimed.key);
       if (error === null) this.#freeSlot(free);
@@ -179,40 +179,40 @@ export class Deliverer {
     this.#wake();
   }
 
-  async #deliver({ key, webhook, delivery }: Claimed): Promise<Outcome> {
+  async #deliver({ key, webhook, delivery }: ClaimedDelivery): Promise<SendResult> {
     const { directory, send } = this.#deps;
     const { clock, randomBytes } = directory;
     const at = clock.now();
     const since = clock.monotonic();
     const span = this.#trace(delivery);
     const { id } = delivery;
-    const body = bodyOf(webhook, delivery, this.#consoleUrl);
-    const outcome = await send(webhook, { id, body }, at, this.#stop.signal, span?.traceparent);
-    span?.end(outcome.error === null ? undefined : String(outcome.status ?? 'no_answer'));
-    const tried = { outcome, body, at, ms: Math.round(clock.monotonic() - since) };
-    const isCut = outcome.error !== null && this.#stop.signal.aborted;
-    if (!isCut) this.#count(webhook.id, id, outcome);
-    await this.#keep((draft) => {
-      if (isCut) release(draft, key, this.#turn());
-      else settle(draft, key, tried, { ...this.#turn(), randomBytes });
+    const body = formatBody(webhook, delivery, this.#consoleUrl);
+    const result = await send(webhook, { id, body }, at, this.#stop.signal, span?.traceparent);
+    span?.end(result.error === null ? undefined : String(result.status ?? 'no_answer'));
+    const tried = { result, body, at, ms: Math.round(clock.monotonic() - since) };
+    const isCut = result.error !== null && this.#stop.signal.aborted;
+    if (!isCut) this.#count(webhook.id, id, result);
+    await this.#keep((tx) => {
+      if (isCut) release(tx, key, this.#claimant());
+      else settle(tx, key, tried, { ...this.#claimant(), randomBytes });
     });
-    return outcome;
+    return result;
   }
 
   /** Retries until another process may deliver. The delivery can then arrive twice, but is never lost. */
-  async #keep(plan: Parameters<Directory['change']>[0]): Promise<void> {
+  async #keep(change: Parameters<Directory['change']>[0]): Promise<void> {
     for (let tries = 0; tries < 30; tries += 1) {
       try {
-        await this.#deps.directory.change(plan);
+        await this.#deps.directory.change(change);
         return;
       } catch (error) {
-        tellFailure(this.#deps.log, 'recording the outcome of a webhook delivery failed', error);
+        logFailure(this.#deps.log, 'recording the outcome of a webhook delivery failed', error);
         if (!(await this.#pause(retryMs))) return;
       }
     }
   }
 
-  #count(webhookId: string, delivery: string, { status, error }: Outcome): void {
+  #count(webhookId: string, delivery: string, { status, error }: SendResult): void {
     if (error === null) this.counts.delivered += 1;
     else this.counts.failed += 1;
     this.#deps.log.debug('called a webhook', { webhookId, delivery, status, error });
@@ -238,7 +238,7 @@ export class Deliverer {
 
 /** True if a write may cause a delivery. A claim does not. */
 function isForUs({ table, value }: Write): boolean {
-  return table === 'webhookTurns' && (value as WebhookTurn | undefined)?.lease == null;
+  return table === 'webhookTurns' && (value as QueuedDelivery | undefined)?.lease == null;
 }
 
 interface Due {

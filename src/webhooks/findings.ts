@@ -24,7 +24,7 @@ export interface WatchTask {
 }
 
 export interface Findings {
-  readonly firstSeen: readonly FirstSeen[];
+  readonly firstSeen: readonly FirstSeenFeature[];
   readonly stale: readonly StaleFeature[];
   readonly verdicts: readonly FoundVerdict[];
   readonly refused: readonly RefusedMessages[];
@@ -38,12 +38,12 @@ export interface FoundVerdict {
   readonly environments: readonly string[];
   readonly lastSeenAt: number | null;
   /** The time of the declaration that it was computed with; `null` if undeclared. */
-  readonly declarationOf: number | null;
+  readonly declaredAt: number | null;
   /** Empty unless explained. */
   readonly reasons: Verdict['reasons'];
 }
 
-export interface FirstSeen {
+export interface FirstSeenFeature {
   readonly environment: Pick<Environment, 'name' | 'number'>;
   readonly feature: string;
   /** To the minute. */

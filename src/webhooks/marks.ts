@@ -1,6 +1,6 @@
-import type { Draft, Reader } from '../accounts/store/account-store.ts';
+import type { Reader, Transaction } from '../accounts/store/account-store.ts';
 import { refusing } from '../contract/health.ts';
-import type { WebhookMark } from '../storage/lmdb/records.ts';
+import type { WebhookAnnouncement } from '../storage/lmdb/records.ts';
 
 /*
  * Marks of events that were announced although their cause lasts: a flag was seen, is stale or has a verdict, or messages are refused. A mark is
@@ -8,44 +8,44 @@ import type { WebhookMark } from '../storage/lmdb/records.ts';
  * `service ` is for the service, and for issues in trackers.
  */
 
-export function refusedMark(applicationId: string, environment: number | null, code: string): string {
+export function refusalKey(applicationId: string, environment: number | null, code: string): string {
   return `${applicationId} refused ${environment ?? ''} ${code}`;
 }
 
-export function digestMark(teamId: string): string {
+export function digestKey(teamId: string): string {
   return `${service} digest ${teamId}`;
 }
 
 /** The team of a digest; `undefined` for other marks. */
-export function digestIn(mark: string): string | undefined {
-  return mark.startsWith(`${service} digest `) ? mark.split(' ', 3)[2] : undefined;
+export function digestIn(key: string): string | undefined {
+  return key.startsWith(`${service} digest `) ? key.split(' ', 3)[2] : undefined;
 }
 
-export function issueMark(webhookId: string, type: string, finding: readonly string[]): string {
+export function issueKey(webhookId: string, type: string, finding: readonly string[]): string {
   return `${service} issue ${webhookId} ${type} ${finding.join(' ')}`;
 }
 
 /** The webhook that opened an issue; `undefined` for other marks. */
-export function issueIn(mark: string): string | undefined {
-  return mark.startsWith(`${service} issue `) ? mark.split(' ', 3)[2] : undefined;
+export function issueIn(key: string): string | undefined {
+  return key.startsWith(`${service} issue `) ? key.split(' ', 3)[2] : undefined;
 }
 
 /** For how long the same finding opens no second issue. */
 export const issueMs = 30 * 86_400_000;
 
-export function applicationIn(mark: string): string {
-  return mark.slice(0, mark.indexOf(' '));
+export function applicationIn(key: string): string {
+  return key.slice(0, key.indexOf(' '));
 }
 
 /** Takes the place of an application id, for the service. */
 export const service = 'service';
 
-export function markIn(reader: Pick<Reader, 'get'>, mark: string): WebhookMark | undefined {
-  return reader.get('webhookMarks', mark);
+export function findAnnouncement(reader: Pick<Reader, 'get'>, key: string): WebhookAnnouncement | undefined {
+  return reader.get('webhookMarks', key);
 }
 
-export function putMark(draft: Draft, mark: string, content: WebhookMark): void {
-  draft.put('webhookMarks', mark, { ...draft.get('webhookMarks', mark), ...content });
+export function putAnnouncement(tx: Transaction, key: string, content: WebhookAnnouncement): void {
+  tx.put('webhookMarks', key, { ...tx.get('webhookMarks', key), ...content });
 }
 
 /*
@@ -58,12 +58,12 @@ const moveOnMs = 15 * 60_000;
 /** `move on`: send nothing, but update the mark. */
 export type Step = 'tell' | 'move on' | undefined;
 
-/** What to do about refusals, the last of them at `lastAt`. @param marked when the episode was last announced or updated */
-export function stepOf(
-  marked: number | undefined,
+/** What to do about refusals, the last of them at `lastAt`. @param announcedAt when the episode was last announced or updated */
+export function decideStep(
+  announcedAt: number | undefined,
   { count, lastAt }: { readonly count: number; readonly lastAt: number },
 ): Step {
-  if (count < refusing.least || lastAt <= (marked ?? 0)) return undefined;
-  if (marked === undefined || lastAt - marked >= refusing.quietMs) return 'tell';
-  return lastAt - marked >= moveOnMs ? 'move on' : undefined;
+  if (count < refusing.least || lastAt <= (announcedAt ?? 0)) return undefined;
+  if (announcedAt === undefined || lastAt - announcedAt >= refusing.quietMs) return 'tell';
+  return lastAt - announcedAt >= moveOnMs ? 'move on' : undefined;
 }

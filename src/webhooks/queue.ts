@@ -1,15 +1,15 @@
 import type { Announce } from '../accounts/account-draft.ts';
 import { mustExist } from '../accounts/checks.ts';
 import { newId, type RandomBytes } from '../accounts/secrets.ts';
-import type { Draft, Reader } from '../accounts/store/account-store.ts';
+import type { Reader, Transaction } from '../accounts/store/account-store.ts';
 import { eventMessage, type WebhookEvent } from '../contract/webhook-events.ts';
 import { webhookFormats } from '../contract/webhook-formats.ts';
 import { increase } from '../runtime/counts.ts';
 import { currentSpan } from '../runtime/spans.ts';
 import type { AccountTables } from '../storage/lmdb/accounts.ts';
 import type { Webhook, WebhookDelivery } from '../storage/lmdb/records.ts';
-import { formatOf } from './formats/formats.ts';
-import { issueMark, issueMs, markIn, putMark } from './marks.ts';
+import { getFormat } from './formats/formats.ts';
+import { findAnnouncement, issueKey, issueMs, putAnnouncement } from './marks.ts';
 
 /** Maximum number of stored deliveries per webhook, pending or done. The next one removes the oldest. */
 export const maxDeliveries = 1000;
@@ -21,41 +21,41 @@ interface QueueDeps {
 
 /** Queues the events that changes of accounts cause. */
 export function announcer(randomBytes: RandomBytes): Announce {
-  return (draft, event) => void enqueue(draft, event, { now: event.at, randomBytes });
+  return (tx, event) => void enqueue(tx, event, { now: event.at, randomBytes });
 }
 
 /** Queues an event for each webhook of the team that was subscribed when it happened. @returns the number of webhooks */
-export function enqueue(draft: Draft, event: WebhookEvent, deps: QueueDeps): number {
+export function enqueue(tx: Transaction, event: WebhookEvent, deps: QueueDeps): number {
   const { type, teamId, at, withinMs = 0, data } = event;
-  const wanting = [...draft.records('webhooks').values()].filter(
+  const wanting = [...tx.records('webhooks').values()].filter(
     (webhook) => webhook.teamId === teamId && webhook.enabled && (webhook.events[type] ?? Infinity) <= at + withinMs,
   );
-  const news = wanting.filter((webhook) => isNews(draft, webhook, event, deps.now));
-  for (const webhook of news) add(draft, webhook, { type, at, data }, deps);
+  const news = wanting.filter((webhook) => isNews(tx, webhook, event, deps.now));
+  for (const webhook of news) add(tx, webhook, { type, at, data }, deps);
   return news.length;
 }
 
 /** An issue tracker gets one issue for each finding. Marks it as opened. */
-function isNews(draft: Draft, webhook: Webhook, { type, teamId, data }: WebhookEvent, now: number): boolean {
-  if (!webhookFormats[formatOf(webhook)].isTracker) return true;
+function isNews(tx: Transaction, webhook: Webhook, { type, teamId, data }: WebhookEvent, now: number): boolean {
+  if (!webhookFormats[getFormat(webhook)].isTracker) return true;
   const team = { id: teamId, name: '' };
   const { finding } = eventMessage(type, { ...data, team } as never);
   if (finding === null) return false;
-  const mark = issueMark(webhook.id, type, finding);
-  const opened = markIn(draft, mark)?.at ?? -Infinity;
+  const key = issueKey(webhook.id, type, finding);
+  const opened = findAnnouncement(tx, key)?.at ?? -Infinity;
   if (now - opened < issueMs) return false;
-  putMark(draft, mark, { at: now });
+  putAnnouncement(tx, key, { at: now });
   return true;
 }
 
 export function add(
-  draft: Draft,
+  tx: Transaction,
   { id: webhookId, teamId }: Pick<Webhook, 'id' | 'teamId'>,
   { type, at, data }: { readonly type: WebhookDelivery['type']; readonly at: number; readonly data: object },
   { now, randomBytes }: QueueDeps,
 ): WebhookDelivery {
-  const team = { id: teamId, name: draft.get('teams', teamId)?.name ?? '' };
-  const number = takeNumber(draft, webhookId);
+  const team = { id: teamId, name: tx.get('teams', teamId)?.name ?? '' };
+  const number = takeNumber(tx, webhookId);
   const body = { type, timestamp: new Date(at).toISOString(), data: { team, ...data } };
   const cause = currentSpan()?.traceparent;
   const delivery: WebhookDelivery = {
@@ -72,25 +72,25 @@ export function add(
     endedAt: null,
   };
   const key = deliveryKey(webhookId, number);
-  draft.put('webhookDeliveries', key, delivery);
-  draft.put('webhookTurns', key, { due: now, failed: 0, lease: null });
+  tx.put('webhookDeliveries', key, delivery);
+  tx.put('webhookTurns', key, { due: now, failed: 0, lease: null });
   const oldest = deliveryKey(webhookId, number - maxDeliveries);
-  if (draft.has('webhookDeliveries', oldest)) {
-    draft.remove('webhookDeliveries', oldest);
-    draft.remove('webhookTurns', oldest);
+  if (tx.has('webhookDeliveries', oldest)) {
+    tx.remove('webhookDeliveries', oldest);
+    tx.remove('webhookTurns', oldest);
   }
   return delivery;
 }
 
 /** Repeats a delivery, whatever its outcome. @throws {ApiError} `not_found` */
-export function queueAgain(draft: Draft, webhookId: string, id: string, now: number): WebhookDelivery {
-  const delivery = mustExist('delivery', findDelivery(draft, webhookId, id));
+export function queueAgain(tx: Transaction, webhookId: string, id: string, now: number): WebhookDelivery {
+  const delivery = mustExist('delivery', findDelivery(tx, webhookId, id));
   const key = deliveryKey(webhookId, delivery.number);
   const again = { ...delivery, state: 'waiting', endedAt: null } as const;
-  draft.put('webhookDeliveries', key, again);
-  const turn = draft.get('webhookTurns', key);
-  const lease = turn?.lease ?? null; // An attempt may be in progress.
-  draft.put('webhookTurns', key, { ...turn, due: now, failed: 0, lease });
+  tx.put('webhookDeliveries', key, again);
+  const schedule = tx.get('webhookTurns', key);
+  const lease = schedule?.lease ?? null; // An attempt may be in progress.
+  tx.put('webhookTurns', key, { ...schedule, due: now, failed: 0, lease });
   return again;
 }
 
@@ -114,7 +114,7 @@ export function findDelivery(reader: Pick<Reader, 'get'>, webhookId: string, id:
 }
 
 /** Deliveries, latest first. @param before the number after that of the first one */
-export function deliveriesOf(
+export function listDeliveries(
   { webhookDeliveries: kept }: Pick<AccountTables, 'webhookDeliveries'>,
   webhookId: string,
   before: number | undefined,
@@ -126,7 +126,7 @@ export function deliveriesOf(
   return Array.from(kept.getRange(range), ({ value }) => value);
 }
 
-export function waitingOf(reader: Pick<Reader, 'records'>, webhookId: string): readonly string[] {
+export function listWaitingKeys(reader: Pick<Reader, 'records'>, webhookId: string): readonly string[] {
   const waiting: string[] = [];
   for (const key of reader.records('webhookTurns').keys()) if (webhookIn(key) === webhookId) waiting.push(key);
   return waiting;
@@ -142,31 +142,31 @@ export function waitingCounts(reader: Pick<Reader, 'records'>): ReadonlyMap<stri
 }
 
 /** Cancels a webhook's pending deliveries. Attempts in progress may still succeed. */
-export function giveUp(draft: Draft, webhookId: string, now: number): void {
-  for (const key of waitingOf(draft, webhookId)) {
-    const delivery = draft.get('webhookDeliveries', key);
-    if (delivery !== undefined) end(draft, key, delivery, 'failed', now);
+export function giveUp(tx: Transaction, webhookId: string, now: number): void {
+  for (const key of listWaitingKeys(tx, webhookId)) {
+    const delivery = tx.get('webhookDeliveries', key);
+    if (delivery !== undefined) end(tx, key, delivery, 'failed', now);
   }
 }
 
 export function end(
-  draft: Draft,
+  tx: Transaction,
   key: string,
   delivery: WebhookDelivery,
   state: 'delivered' | 'failed',
   endedAt: number,
 ): void {
-  draft.remove('webhookTurns', key);
-  draft.put('webhookDeliveries', key, { ...delivery, state, endedAt });
+  tx.remove('webhookTurns', key);
+  tx.put('webhookDeliveries', key, { ...delivery, state, endedAt });
 }
 
-export function sequenceOf(webhookId: string): string {
+export function sequenceName(webhookId: string): string {
   return `deliveries of ${webhookId}`;
 }
 
-function takeNumber(draft: Draft, webhookId: string): number {
-  const sequence = sequenceOf(webhookId);
-  const number = draft.get('numbers', sequence) ?? 1;
-  draft.put('numbers', sequence, number + 1);
+function takeNumber(tx: Transaction, webhookId: string): number {
+  const sequence = sequenceName(webhookId);
+  const number = tx.get('numbers', sequence) ?? 1;
+  tx.put('numbers', sequence, number + 1);
   return number;
 }

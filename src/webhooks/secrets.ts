@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { RandomBytes } from '../accounts/secrets.ts';
 import type { WebhookSecret } from '../storage/lmdb/records.ts';
 
-const mark = 'whsec_';
+const prefix = 'whsec_';
 const secretBytes = 32;
 
 /** How long deliveries are also signed with the previous secret, while receivers switch to the new one. */
@@ -10,7 +10,7 @@ export const overlapMs = 24 * 3_600_000;
 
 /** A secret in the format of Standard Webhooks: 256 random bits in base64. */
 export function newWebhookSecret(randomBytes: RandomBytes): WebhookSecret {
-  return { text: mark + Buffer.from(randomBytes(secretBytes)).toString('base64'), until: null };
+  return { text: prefix + Buffer.from(randomBytes(secretBytes)).toString('base64'), until: null };
 }
 
 /** The secrets after adding one. The previous one remains valid for a while; older ones are removed. */
@@ -33,7 +33,7 @@ export function signatures(
   return secrets
     .filter(({ until }) => until === null || until > timestamp * 1000)
     .map(({ text }) => {
-      const key = Buffer.from(text.slice(mark.length), 'base64');
+      const key = Buffer.from(text.slice(prefix.length), 'base64');
       return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
     })
     .join(' ');

@@ -3,7 +3,7 @@ import { replaceActive } from '../contract/escaping.ts';
 import { addressesFor, type Reach } from '../http/outbound/addresses.ts';
 import { exchange, unless } from '../http/outbound/fetch.ts';
 import type { Webhook, WebhookDelivery } from '../storage/lmdb/records.ts';
-import { clipped, formatOf } from './formats/formats.ts';
+import { clipped, getFormat } from './formats/formats.ts';
 import { signatures } from './secrets.ts';
 
 export interface SendDeps extends Reach {
@@ -14,7 +14,7 @@ export interface SendDeps extends Reach {
   readonly ca?: string | undefined;
 }
 
-export interface Outcome {
+export interface SendResult {
   /** `null` if there was no answer. */
   readonly status: number | null;
   /** For people; `null` if it was delivered. */
@@ -29,7 +29,7 @@ export interface Outcome {
 const keptCharacters = 500;
 
 /** How many bytes of an answer are read: some receivers stop work when the connection closes early. */
-const maxAnswerBytes = 65_536;
+const maxResponseBytes = 65_536;
 
 export type Receiver = Pick<Webhook, 'url' | 'secrets' | 'format' | 'authorization'>;
 
@@ -41,7 +41,7 @@ export async function send(
   now: number,
   stop: AbortSignal,
   traceparent?: string,
-): Promise<Outcome> {
+): Promise<SendResult> {
   const deadline = AbortSignal.timeout(deps.deadlineMs);
   const signal = AbortSignal.any([deadline, stop]);
   const attempt = async () => {
@@ -55,13 +55,13 @@ export async function send(
       ...credentials(webhook, delivery, now),
       ...(traceparent !== undefined && { traceparent }),
     };
-    const answer = new AnswerText();
-    const take = (chunk: Buffer) => answer.take(chunk);
+    const responseText = new ResponseText();
+    const take = (chunk: Buffer) => responseText.take(chunk);
     const { ca } = deps;
     const request = { method: 'POST', headers, body, addresses, signal, ca, take };
-    const outcome = outcomeOf(await exchange(url, request), now);
-    const text = answer.without(webhook.authorization);
-    return { ...outcome, ...(text !== '' && { answer: text }) };
+    const result = readResult(await exchange(url, request), now);
+    const text = responseText.without(webhook.authorization);
+    return { ...result, ...(text !== '' && { answer: text }) };
   };
   try {
     return await unless(signal, attempt());
@@ -79,7 +79,7 @@ function credentials(
   now: number,
 ): Readonly<Record<string, string>> {
   const { secrets, authorization } = webhook;
-  if (formatOf(webhook) !== 'standard') return authorization === undefined ? {} : { authorization };
+  if (getFormat(webhook) !== 'standard') return authorization === undefined ? {} : { authorization };
   const timestamp = Math.floor(now / 1000);
   return {
     'webhook-id': id,
@@ -91,7 +91,7 @@ function credentials(
 /** Part of a credential that is worth hiding: not its scheme. */
 const leastSecret = 8;
 
-class AnswerText {
+class ResponseText {
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
 
@@ -99,7 +99,7 @@ class AnswerText {
   take(chunk: Buffer): boolean {
     this.#chunks.push(chunk);
     this.#bytes += chunk.length;
-    return this.#bytes <= maxAnswerBytes;
+    return this.#bytes <= maxResponseBytes;
   }
 
   /** The beginning, for people. A receiver that repeats the credential, or its parts, does not reveal it. */
@@ -115,7 +115,7 @@ class AnswerText {
   }
 }
 
-function outcomeOf({ statusCode: status = 0, headers }: IncomingMessage, now: number): Outcome {
+function readResult({ statusCode: status = 0, headers }: IncomingMessage, now: number): SendResult {
   return { status, error: whyFailed(status), retryAfterMs: waitAsked(headers['retry-after'] ?? '', now) };
 }
 

@@ -2,16 +2,16 @@ import type { AccountStore } from '../accounts/store/account-store.ts';
 import {
   runSweepSteps,
   type Sweep,
+  type SweepControl,
   type SweepStep,
-  type SweepTurns,
   sweepInRounds,
   sweepSteps,
 } from '../accounts/store/sweep.ts';
 import type { AccountTables, TableName } from '../storage/lmdb/accounts.ts';
 import { applicationIn, digestIn, issueIn, issueMs, service } from './marks.ts';
-import { maxDeliveries, sequenceOf, webhookIn } from './queue.ts';
+import { maxDeliveries, sequenceName, webhookIn } from './queue.ts';
 
-interface SweepDeps extends SweepTurns {
+interface SweepDeps extends SweepControl {
   readonly accounts: AccountTables;
   readonly accountStore: AccountStore;
   readonly clock: { now(): number };
@@ -23,7 +23,7 @@ const betweenRoundsMs = 10 * 60_000;
 export const keptDays = 30;
 const keptMs = keptDays * 86_400_000;
 /** How long marks of refusals are kept. */
-const refusedMarkMs = 2 * 86_400_000;
+const keptRefusalMs = 2 * 86_400_000;
 
 /** Removes old deliveries and marks, and the remains of deleted webhooks and applications, while the service runs. */
 export function sweepWebhooks(deps: SweepDeps): Promise<void> {
@@ -43,31 +43,31 @@ function stepsAt({ accounts, accountStore }: SweepDeps, now: number): readonly S
     steps({
       table: 'webhookDeliveries',
       isOver: (_, { webhookId, number, endedAt }, reader) => {
-        const next = reader.get('numbers', sequenceOf(webhookId)) ?? 1;
+        const next = reader.get('numbers', sequenceName(webhookId)) ?? 1;
         const isOld = endedAt !== null && now - endedAt > keptMs;
         return isOld || number < next - maxDeliveries || !reader.has('webhooks', webhookId);
       },
-      remove(draft, key) {
-        draft.remove('webhookDeliveries', key);
-        draft.remove('webhookTurns', key);
+      remove(tx, key) {
+        tx.remove('webhookDeliveries', key);
+        tx.remove('webhookTurns', key);
       },
     }),
     steps({ table: 'webhookTurns', isOver: (key, _, reader) => !reader.has('webhooks', webhookIn(key)) }),
     steps({
       table: 'numbers',
       isOver: (name, _, reader) =>
-        name.startsWith(sequenceOf('')) && !reader.has('webhooks', name.slice(sequenceOf('').length)),
+        name.startsWith(sequenceName('')) && !reader.has('webhooks', name.slice(sequenceName('').length)),
     }),
     steps({
       table: 'webhookMarks',
-      isOver(mark, { at }, reader) {
-        const application = applicationIn(mark);
-        const webhook = issueIn(mark);
+      isOver(key, { at }, reader) {
+        const application = applicationIn(key);
+        const webhook = issueIn(key);
         if (webhook !== undefined) return now - at > issueMs || !reader.has('webhooks', webhook);
-        const team = digestIn(mark);
+        const team = digestIn(key);
         if (team !== undefined) return !reader.has('teams', team);
-        const isRefusal = mark.startsWith(`${application} refused `);
-        if (isRefusal && now - at > refusedMarkMs) return true;
+        const isRefusal = key.startsWith(`${application} refused `);
+        if (isRefusal && now - at > keptRefusalMs) return true;
         return application !== service && !reader.has('applications', application);
       },
     }),

@@ -1,9 +1,9 @@
-import type { AccountDraft } from '../accounts/account-draft.ts';
+import type { AccountTransaction } from '../accounts/account-draft.ts';
 import type { RandomBytes } from '../accounts/secrets.ts';
-import type { Webhook, WebhookDelivery, WebhookTurn } from '../storage/lmdb/records.ts';
+import type { QueuedDelivery, Webhook, WebhookDelivery } from '../storage/lmdb/records.ts';
 import { end, giveUp, webhookIn } from './queue.ts';
-import type { Outcome } from './send.ts';
-import { targetOf } from './webhooks.ts';
+import type { SendResult } from './send.ts';
+import { describeTarget } from './webhooks.ts';
 
 /** Lease of a delivery. A node that has not settled it by then is presumed dead. */
 export const leaseMs = 60_000;
@@ -14,50 +14,53 @@ const disableAfterMs = 5 * 86_400_000;
 /** Maximum number of recorded attempts per delivery. */
 const keptAttempts = 12;
 
-export interface Turn {
+export interface Claimant {
   readonly node: string;
   /** Whether this is the only process that delivers. Leases of others are then from processes that have ended. */
   readonly alone: boolean;
   readonly now: number;
 }
 
-export interface Claimed {
+export interface ClaimedDelivery {
   readonly key: string;
   readonly webhook: Webhook;
   readonly delivery: WebhookDelivery;
 }
 
-export function isFree(turn: { due: number; lease: { node: string; until: number } | null }, by: Turn): boolean {
-  const { due, lease } = turn;
+export function isFree(
+  schedule: { due: number; lease: { node: string; until: number } | null },
+  by: Claimant,
+): boolean {
+  const { due, lease } = schedule;
   if (due > by.now) return false;
   return lease === null || lease.until <= by.now || (by.alone && lease.node !== by.node);
 }
 
 /** Claims deliveries that are still free. Those of deleted or disabled webhooks are given up. */
-export function claim(draft: AccountDraft, keys: readonly string[], by: Turn): Claimed[] {
+export function claim(tx: AccountTransaction, keys: readonly string[], by: Claimant): ClaimedDelivery[] {
   return keys.flatMap((key) => {
-    const turn = draft.get('webhookTurns', key);
-    if (turn === undefined || !isFree(turn, by)) return [];
-    const delivery = draft.get('webhookDeliveries', key);
-    const webhook = draft.webhooks.get(webhookIn(key));
+    const schedule = tx.get('webhookTurns', key);
+    if (schedule === undefined || !isFree(schedule, by)) return [];
+    const delivery = tx.get('webhookDeliveries', key);
+    const webhook = tx.webhooks.get(webhookIn(key));
     if (delivery === undefined || webhook === undefined || !webhook.enabled) {
-      if (delivery === undefined) draft.remove('webhookTurns', key);
-      else end(draft, key, delivery, 'failed', by.now);
+      if (delivery === undefined) tx.remove('webhookTurns', key);
+      else end(tx, key, delivery, 'failed', by.now);
       return [];
     }
-    draft.put('webhookTurns', key, { ...turn, lease: { node: by.node, until: by.now + leaseMs } });
+    tx.put('webhookTurns', key, { ...schedule, lease: { node: by.node, until: by.now + leaseMs } });
     return [{ key, webhook, delivery }];
   });
 }
 
 /** Releases claims without an attempt. */
-export function release(draft: AccountDraft, key: string, { node }: Turn): void {
-  const turn = draft.get('webhookTurns', key);
-  if (turn?.lease?.node === node) draft.put('webhookTurns', key, { ...turn, lease: null });
+export function release(tx: AccountTransaction, key: string, { node }: Claimant): void {
+  const schedule = tx.get('webhookTurns', key);
+  if (schedule?.lease?.node === node) tx.put('webhookTurns', key, { ...schedule, lease: null });
 }
 
-interface Tried {
-  readonly outcome: Outcome;
+interface DeliveryAttempt {
+  readonly result: SendResult;
   /** The body that was sent. */
   readonly body: string;
   readonly at: number;
@@ -65,54 +68,54 @@ interface Tried {
 }
 
 export function settle(
-  draft: AccountDraft,
+  tx: AccountTransaction,
   key: string,
-  { outcome, body, at, ms }: Tried,
-  by: Turn & { readonly randomBytes: RandomBytes },
+  { result, body, at, ms }: DeliveryAttempt,
+  by: Claimant & { readonly randomBytes: RandomBytes },
 ): void {
-  const known = draft.get('webhookDeliveries', key);
+  const known = tx.get('webhookDeliveries', key);
   if (known === undefined) return;
-  const { status, error, answer } = outcome;
+  const { status, error, answer } = result;
   const attempt = { at, ms, status, error, ...(answer !== undefined && { answer }) };
   const latest = [...known.latest, attempt].slice(-keptAttempts);
   const { sent: _, ...rest } = known;
   const sent = body === known.body ? {} : { sent: body };
   const delivery = { ...rest, ...sent, attempts: known.attempts + 1, latest };
-  const turn = draft.get('webhookTurns', key);
-  const isOurs = turn?.lease?.node === by.node;
-  if (error === null) succeed(draft, key, delivery, by.now);
-  else if (!isOurs) draft.put('webhookDeliveries', key, delivery);
-  else retry(draft, key, delivery, { turn, outcome }, by);
+  const schedule = tx.get('webhookTurns', key);
+  const isOurs = schedule?.lease?.node === by.node;
+  if (error === null) succeed(tx, key, delivery, by.now);
+  else if (!isOurs) tx.put('webhookDeliveries', key, delivery);
+  else retry(tx, key, delivery, { turn: schedule, outcome: result }, by);
 }
 
-function succeed(draft: AccountDraft, key: string, delivery: WebhookDelivery, now: number): void {
-  end(draft, key, delivery, 'delivered', now);
-  const webhook = draft.webhooks.get(delivery.webhookId);
+function succeed(tx: AccountTransaction, key: string, delivery: WebhookDelivery, now: number): void {
+  end(tx, key, delivery, 'delivered', now);
+  const webhook = tx.webhooks.get(delivery.webhookId);
   if (webhook === undefined || webhook.failingSince === null) return;
-  draft.put('webhooks', webhook.id, { ...webhook, failingSince: null });
+  tx.put('webhooks', webhook.id, { ...webhook, failingSince: null });
 }
 
 function retry(
-  draft: AccountDraft,
+  tx: AccountTransaction,
   key: string,
   delivery: WebhookDelivery,
-  { turn, outcome }: { readonly turn: WebhookTurn; readonly outcome: Outcome },
-  { now, randomBytes }: Turn & { readonly randomBytes: RandomBytes },
+  { turn: schedule, outcome: result }: { readonly turn: QueuedDelivery; readonly outcome: SendResult },
+  { now, randomBytes }: Claimant & { readonly randomBytes: RandomBytes },
 ): void {
-  const isGone = outcome.status === 410;
-  const failed = turn.failed + 1;
-  const delay = isGone ? undefined : delayAfter(failed, outcome.retryAfterMs, randomBytes);
-  if (delay === undefined) end(draft, key, delivery, 'failed', now);
+  const isGone = result.status === 410;
+  const failed = schedule.failed + 1;
+  const delay = isGone ? undefined : delayAfter(failed, result.retryAfterMs, randomBytes);
+  if (delay === undefined) end(tx, key, delivery, 'failed', now);
   else {
-    draft.put('webhookTurns', key, { ...turn, due: now + delay, failed, lease: null });
-    draft.put('webhookDeliveries', key, delivery);
+    tx.put('webhookTurns', key, { ...schedule, due: now + delay, failed, lease: null });
+    tx.put('webhookDeliveries', key, delivery);
   }
-  const webhook = draft.webhooks.get(delivery.webhookId);
-  if (webhook !== undefined) noteFailure(draft, webhook, { isGone, isGivenUp: delay === undefined, now });
+  const webhook = tx.webhooks.get(delivery.webhookId);
+  if (webhook !== undefined) noteFailure(tx, webhook, { isGone, isGivenUp: delay === undefined, now });
 }
 
 function noteFailure(
-  draft: AccountDraft,
+  tx: AccountTransaction,
   webhook: Webhook,
   { isGone, isGivenUp, now }: { readonly isGone: boolean; readonly isGivenUp: boolean; readonly now: number },
 ): void {
@@ -120,11 +123,11 @@ function noteFailure(
   const isOver = isGone || (isGivenUp && now - failingSince >= disableAfterMs);
   if (isOver && webhook.enabled) {
     const disabledFor = isGone ? 'gone' : 'failing';
-    draft.put('webhooks', webhook.id, { ...webhook, failingSince, enabled: false, disabledFor });
-    giveUp(draft, webhook.id, now);
-    draft.note('webhook.disabled', webhook.teamId, targetOf(webhook));
+    tx.put('webhooks', webhook.id, { ...webhook, failingSince, enabled: false, disabledFor });
+    giveUp(tx, webhook.id, now);
+    tx.note('webhook.disabled', webhook.teamId, describeTarget(webhook));
   } else if (webhook.failingSince === null) {
-    draft.put('webhooks', webhook.id, { ...webhook, failingSince });
+    tx.put('webhooks', webhook.id, { ...webhook, failingSince });
   }
 }
 

@@ -1,17 +1,17 @@
-import type { AccountDraft } from '../accounts/account-draft.ts';
+import type { AccountTransaction } from '../accounts/account-draft.ts';
 import { type Accounts, ofTeam } from '../accounts/accounts.ts';
 import { announceExpiringKeys } from '../accounts/api-keys.ts';
 import type { Directory } from '../accounts/directory.ts';
-import { ownersOf } from '../accounts/owners.ts';
+import { findOwners } from '../accounts/owners.ts';
 import type { AccountStore } from '../accounts/store/account-store.ts';
 import { refusing } from '../contract/health.ts';
 import type { RefusalCode } from '../contract/refusals.ts';
 import type { WebhookEventData, WebhookEventType } from '../contract/webhook-events.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Application, Webhook } from '../storage/lmdb/records.ts';
-import { type Candidate, candidatesOf, ofService } from './candidates.ts';
+import { type Candidate, listCandidates, ofService } from './candidates.ts';
 import type { Find, FindForCleanup, FoundForCleanup, WatchTask } from './findings.ts';
-import { digestMark, markIn, putMark } from './marks.ts';
+import { digestKey, findAnnouncement, putAnnouncement } from './marks.ts';
 import { enqueue } from './queue.ts';
 
 export interface WatchDeps {
@@ -37,13 +37,13 @@ const betweenApplicationsMs = 10;
 const mostAtOnce = 100;
 
 /** Maximum number of marks that one round writes per application. */
-const mostMarks = 500;
+const mostAnnouncements = 500;
 
 /** Maximum number of verdicts known to be announced. */
 const maxSettled = 50_000;
 
 /** Maximum number of marks read without a pause. */
-const marksAtOnce = 100;
+const announcementsAtOnce = 100;
 
 /** Rounds scan only the last hour. One in this many scans everything, because data from other nodes may be old. */
 const wholeEvery = 30;
@@ -106,21 +106,21 @@ export class Watch {
   async #digest(teamId: string, since: Since, completeThrough: number | undefined): Promise<void> {
     const { accountStore, directory, findForCleanup, staleAfterMs } = this.#deps;
     const at = digestTime(directory.clock.now());
-    const mark = digestMark(teamId);
-    const isDone = (reader: Pick<AccountStore, 'get'>) => (markIn(reader, mark)?.at ?? 0) >= at;
+    const key = digestKey(teamId);
+    const isDone = (reader: Pick<AccountStore, 'get'>) => (findAnnouncement(reader, key)?.at ?? 0) >= at;
     if ((since.get('digest.weekly') ?? Infinity) > at || isDone(accountStore)) return;
     if ((completeThrough ?? at) < at) return; // Counts of other nodes are still to come.
     const found: [Application, FoundForCleanup][] = [];
     for (const application of ofTeam(directory.applications, teamId)) {
-      const declared = [...directory.featuresOf(application.id).values()];
+      const declared = [...directory.getFeatures(application.id).values()];
       const task = { environments: application.environments, declared, now: directory.clock.now(), staleAfterMs };
       found.push([application, await findForCleanup(task)]);
     }
-    await directory.change((draft) => {
-      if (isDone(draft) || !draft.teams.has(teamId)) return; // Another node has announced it.
-      const current = found.filter(([{ id }]) => draft.applications.has(id));
-      putMark(draft, mark, { at });
-      draft.announce('digest.weekly', teamId, digestOf(draft, at, current));
+    await directory.change((tx) => {
+      if (isDone(tx) || !tx.teams.has(teamId)) return; // Another node has announced it.
+      const current = found.filter(([{ id }]) => tx.applications.has(id));
+      putAnnouncement(tx, key, { at });
+      tx.announce('digest.weekly', teamId, createDigest(tx, at, current));
     });
   }
 
@@ -138,7 +138,7 @@ export class Watch {
     return {
       application: application.number,
       environments: application.environments,
-      declared: isJudging ? [...directory.featuresOf(application.id).values()] : [],
+      declared: isJudging ? [...directory.getFeatures(application.id).values()] : [],
       now: Math.min(now, completeThrough ?? now),
       staleAfterMs,
       firstSeenFrom: from('flag.first_seen'),
@@ -153,12 +153,12 @@ export class Watch {
     const { firstSeenFrom, staleFrom, verdictsFrom, refusedFrom } = task;
     if ([firstSeenFrom, staleFrom, verdictsFrom, refusedFrom].every((from) => from === null)) return;
     const found = await find(task);
-    const candidates = candidatesOf(application, found, task, directory.clock.now());
+    const candidates = listCandidates(application, found, task, directory.clock.now());
     const news = await this.#explain(application, task, await this.#newsIn(candidates));
     if (news.length === 0) return;
-    await directory.change((draft) => {
+    await directory.change((tx) => {
       // Another node may have announced them, or the application may have been deleted.
-      if (draft.applications.has(application.id)) announce(draft, news, directory);
+      if (tx.applications.has(application.id)) announce(tx, news, directory);
     });
   }
 
@@ -172,16 +172,16 @@ export class Watch {
     let looked = 0;
     let told = 0;
     for (const candidate of candidates) {
-      const { mark, settled } = candidate;
-      if (settled !== undefined && this.#settled.get(mark) === settled) continue;
+      const { key, settled } = candidate;
+      if (settled !== undefined && this.#settled.get(key) === settled) continue;
       looked += 1;
-      if (looked % marksAtOnce === 0 && !(await pause(1))) break;
-      const marked = markIn(accountStore, mark);
-      const step = candidate.stepFrom(marked);
+      if (looked % announcementsAtOnce === 0 && !(await pause(1))) break;
+      const announced = findAnnouncement(accountStore, key);
+      const step = candidate.stepFrom(announced);
       if (step !== undefined) news.push(candidate);
-      else if (settled !== undefined && marked?.verdict === candidate.verdict?.kind) this.#settled.set(mark, settled);
+      else if (settled !== undefined && announced?.verdict === candidate.verdict?.kind) this.#settled.set(key, settled);
       if (step === 'tell') told += 1;
-      if (told === mostAtOnce || news.length === mostMarks) break;
+      if (told === mostAtOnce || news.length === mostAnnouncements) break;
     }
     if (this.#settled.size > maxSettled) this.#settled.clear();
     return news;
@@ -190,14 +190,14 @@ export class Watch {
   /** Adds the reasons of changed verdicts, which were not computed for all features. */
   async #explain(application: Application, task: WatchTask, news: readonly Candidate[]): Promise<readonly Candidate[]> {
     const { accountStore, find, directory } = this.#deps;
-    const isTold = ({ mark, stepFrom }: Candidate) => stepFrom(markIn(accountStore, mark)) === 'tell';
+    const isTold = ({ key, stepFrom }: Candidate) => stepFrom(findAnnouncement(accountStore, key)) === 'tell';
     const changed = news.filter((each) => each.verdict !== undefined && isTold(each));
     if (changed.length === 0) return news;
     const explained = new Set(changed.flatMap(({ verdict }) => verdict?.feature ?? []));
     const none = { firstSeenFrom: null, staleFrom: null, refusedFrom: null };
     const found = await find({ ...task, ...none, explained });
     const others = news.filter((each) => !changed.includes(each));
-    return [...others, ...candidatesOf(application, found, task, directory.clock.now())];
+    return [...others, ...listCandidates(application, found, task, directory.clock.now())];
   }
 
   /** The service as a whole. Refusals of all messages belong to no application. */
@@ -209,7 +209,7 @@ export class Watch {
       const count = (counts.get(code) ?? 0) - (this.#told.get(code) ?? 0);
       return count === 0 ? [] : [ofService({ code, status, count, lastAt })];
     });
-    if (news.length > 0) await directory.change((draft) => announce(draft, news, directory));
+    if (news.length > 0) await directory.change((tx) => announce(tx, news, directory));
     this.#told = counts; // Only now: events that could not be written are announced later.
   }
 }
@@ -242,17 +242,17 @@ function sinceByTeam(webhooks: Iterable<Webhook>): Map<string, Since> {
 }
 
 function announce(
-  draft: AccountDraft,
+  tx: AccountTransaction,
   news: readonly Candidate[],
   { clock, randomBytes }: Pick<Directory, 'clock' | 'randomBytes'>,
 ): void {
-  for (const { mark, content, stepFrom, isCurrent, events } of news) {
-    const marked = markIn(draft, mark);
-    const step = stepFrom(marked);
-    if (step === undefined || isCurrent?.(draft) === false) continue;
-    putMark(draft, mark, content);
+  for (const { key, content, stepFrom, isCurrent, events } of news) {
+    const announced = findAnnouncement(tx, key);
+    const step = stepFrom(announced);
+    if (step === undefined || isCurrent?.(tx) === false) continue;
+    putAnnouncement(tx, key, content);
     if (step !== 'tell') continue;
-    for (const event of events(draft, marked)) enqueue(draft, event, { now: clock.now(), randomBytes });
+    for (const event of events(tx, announced)) enqueue(tx, event, { now: clock.now(), randomBytes });
   }
 }
 
@@ -260,7 +260,7 @@ type Digest = WebhookEventData['digest.weekly'];
 
 /** Applications in a digest, and flags of each that can go. */
 const maxApplications = 10;
-const maxFlags = 10;
+const maxFeatures = 10;
 
 const weekMs = 7 * 86_400_000;
 /** The first Monday of Unix time, at 8:00 UTC. */
@@ -272,7 +272,7 @@ export function digestTime(now: number): number {
 }
 
 /** The digest of the week that ends at `at`. @param applications those with the most flags to remove */
-function digestOf(
+function createDigest(
   accounts: Accounts,
   at: number,
   applications: readonly (readonly [Application, FoundForCleanup])[],
@@ -290,18 +290,18 @@ function showApplication(
   application: Application,
   { counts, total, keptTotal, removable }: FoundForCleanup,
 ): Digest['applications'][number] {
-  const declared = accounts.featuresOf(application.id);
+  const declared = accounts.getFeatures(application.id);
   return {
     application: { id: application.id, name: application.name },
     counts: { ...counts, canGo: total, cannotGoYet: keptTotal },
     canGo: removable
-      .slice(0, maxFlags)
+      .slice(0, maxFeatures)
       .map(({ feature, kind, since, variant }) => ({
         feature,
         verdict: kind,
         since,
         variant,
-        owners: ownersOf(accounts, application, feature, declared.get(feature)).owners,
+        owners: findOwners(accounts, application, feature, declared.get(feature)).owners,
       })),
   };
 }

@@ -4,19 +4,19 @@
  * send.ts makes one attempt, within the rules of src/http/outbound.
  */
 
-import type { AccountDraft } from '../accounts/account-draft.ts';
+import type { AccountTransaction } from '../accounts/account-draft.ts';
 import { type Accounts, mustBelong, ofTeam } from '../accounts/accounts.ts';
 import { checkName, mustExist } from '../accounts/checks.ts';
 import type { Directory } from '../accounts/directory.ts';
-import { checkPlan } from '../accounts/plans.ts';
+import { checkTierLimit } from '../accounts/plans.ts';
 import { newId } from '../accounts/secrets.ts';
-import { ApiError } from '../contract/errors.ts';
+import { Refusal } from '../contract/errors.ts';
 import type { WebhookEventType } from '../contract/webhook-events.ts';
 import type { WebhookFormat } from '../contract/webhook-formats.ts';
 import { checkUrl } from '../http/outbound/addresses.ts';
 import type { AuditEntry, Webhook, WebhookDelivery } from '../storage/lmdb/records.ts';
 import { formatFrom } from './formats/settings.ts';
-import { add, giveUp, queueAgain, waitingOf } from './queue.ts';
+import { add, giveUp, listWaitingKeys, queueAgain } from './queue.ts';
 import { newWebhookSecret, rotated } from './secrets.ts';
 
 interface WebhookSettings {
@@ -44,22 +44,22 @@ export interface NewSecret {
 
 type NewWebhook = Pick<WebhookSettings, 'name' | 'url' | 'events'> & Partial<WebhookSettings>;
 
-/** @throws {ApiError} `not_found` (team), `invalid_name`, `invalid_body` (URL, events), `plan_limit` */
+/** @throws {Refusal} `not_found` (team), `invalid_name`, `invalid_body` (URL, events), `plan_limit` */
 export function createWebhook(
   directory: Directory,
   teamId: string,
   { enabled = true, ...wanted }: NewWebhook,
   rules: WebhookRules,
 ): Promise<NewSecret> {
-  return directory.change((draft) => {
-    const { plan } = mustExist('team', draft.teams.get(teamId));
+  return directory.change((tx) => {
+    const { plan } = mustExist('team', tx.teams.get(teamId));
     checkSettings(wanted, rules);
-    checkPlan(plan, 'webhooks', ofTeam(draft.webhooks, teamId).length + 1);
+    checkTierLimit(plan, 'webhooks', ofTeam(tx.webhooks, teamId).length + 1);
     const now = directory.clock.now();
     const secret = newWebhookSecret(directory.randomBytes);
     const webhook: Webhook = {
       id: newId('webhook', directory.randomBytes),
-      number: draft.takeNumber('webhook'),
+      number: tx.takeNumber('webhook'),
       teamId,
       name: wanted.name,
       url: wanted.url,
@@ -72,15 +72,15 @@ export function createWebhook(
       createdAt: now,
       updatedAt: now,
     };
-    draft.put('webhooks', webhook.id, webhook);
-    draft.note('webhook.created', teamId, targetOf(webhook));
+    tx.put('webhooks', webhook.id, webhook);
+    tx.note('webhook.created', teamId, describeTarget(webhook));
     return { webhook, secret: secret.text };
   });
 }
 
 /**
  * Disabling cancels pending deliveries. Events that occur while it is disabled are not delivered later.
- * @throws {ApiError} `not_found`, `invalid_name`, `invalid_body`
+ * @throws {Refusal} `not_found`, `invalid_name`, `invalid_body`
  */
 export function patchWebhook(
   directory: Directory,
@@ -88,8 +88,8 @@ export function patchWebhook(
   patch: Partial<WebhookSettings>,
   rules: WebhookRules,
 ): Promise<Webhook> {
-  return directory.change((draft) => {
-    const webhook = findWebhook(draft, teamId, id);
+  return directory.change((tx) => {
+    const webhook = findWebhook(tx, teamId, id);
     if (Object.keys(patch).length === 0) return webhook;
     const { name = webhook.name, url = webhook.url, enabled = webhook.enabled } = patch;
     const { format: _, project: _p, issueType: _i, authorization: _a, ...kept } = webhook;
@@ -106,9 +106,9 @@ export function patchWebhook(
       failingSince: isBack ? null : webhook.failingSince,
       updatedAt: now,
     };
-    draft.put('webhooks', id, patched);
-    if (!wanted.enabled) giveUp(draft, id, now);
-    draft.note('webhook.changed', teamId, targetOf(patched));
+    tx.put('webhooks', id, patched);
+    if (!wanted.enabled) giveUp(tx, id, now);
+    tx.note('webhook.changed', teamId, describeTarget(patched));
     return patched;
   });
 }
@@ -118,65 +118,65 @@ export interface WebhookPath {
   readonly id: string;
 }
 
-/** Queued events are not delivered. @throws {ApiError} `not_found` */
+/** Queued events are not delivered. @throws {Refusal} `not_found` */
 export function deleteWebhook(directory: Directory, { teamId, id }: WebhookPath): Promise<void> {
-  return directory.change((draft) => {
-    const webhook = findWebhook(draft, teamId, id);
-    draft.remove('webhooks', id);
-    for (const key of waitingOf(draft, id)) draft.remove('webhookTurns', key);
-    draft.note('webhook.deleted', teamId, targetOf(webhook));
+  return directory.change((tx) => {
+    const webhook = findWebhook(tx, teamId, id);
+    tx.remove('webhooks', id);
+    for (const key of listWaitingKeys(tx, id)) tx.remove('webhookTurns', key);
+    tx.note('webhook.deleted', teamId, describeTarget(webhook));
   });
 }
 
-/** The previous secret also signs for a day. @throws {ApiError} `not_found` */
+/** The previous secret also signs for a day. @throws {Refusal} `not_found` */
 export function rotateWebhookSecret(directory: Directory, { teamId, id }: WebhookPath): Promise<NewSecret> {
-  return directory.change((draft) => {
-    const webhook = findWebhook(draft, teamId, id);
+  return directory.change((tx) => {
+    const webhook = findWebhook(tx, teamId, id);
     const now = directory.clock.now();
     const secret = newWebhookSecret(directory.randomBytes);
     const changed = { ...webhook, secrets: rotated(webhook.secrets, secret, now), updatedAt: now };
-    draft.put('webhooks', id, changed);
-    draft.note('webhook.secret-rotated', teamId, targetOf(webhook));
+    tx.put('webhooks', id, changed);
+    tx.note('webhook.secret-rotated', teamId, describeTarget(webhook));
     return { webhook: changed, secret: secret.text };
   });
 }
 
-/** @throws {ApiError} `not_found`, `conflict` if the webhook is disabled */
+/** @throws {Refusal} `not_found`, `conflict` if the webhook is disabled */
 export function testWebhook(directory: Directory, { teamId, id }: WebhookPath): Promise<WebhookDelivery> {
-  return directory.change((draft) => {
-    const webhook = enabledWebhook(draft, teamId, id);
+  return directory.change((tx) => {
+    const webhook = enabledWebhook(tx, teamId, id);
     const now = directory.clock.now();
-    draft.note('webhook.tested', teamId, targetOf(webhook));
+    tx.note('webhook.tested', teamId, describeTarget(webhook));
     const data = { webhook: { id, name: webhook.name } };
     const { randomBytes } = directory;
-    return add(draft, webhook, { type: 'webhook.test', at: now, data }, { now, randomBytes });
+    return add(tx, webhook, { type: 'webhook.test', at: now, data }, { now, randomBytes });
   });
 }
 
-/** @throws {ApiError} `not_found`, `conflict` if the webhook is disabled */
+/** @throws {Refusal} `not_found`, `conflict` if the webhook is disabled */
 export function redeliver(
   directory: Directory,
   { teamId, id }: WebhookPath,
   deliveryId: string,
 ): Promise<WebhookDelivery> {
-  return directory.change((draft) => {
-    const webhook = enabledWebhook(draft, teamId, id);
-    const delivery = queueAgain(draft, id, deliveryId, directory.clock.now());
-    draft.note('webhook.redelivered', teamId, targetOf(webhook));
+  return directory.change((tx) => {
+    const webhook = enabledWebhook(tx, teamId, id);
+    const delivery = queueAgain(tx, id, deliveryId, directory.clock.now());
+    tx.note('webhook.redelivered', teamId, describeTarget(webhook));
     return delivery;
   });
 }
 
-/** A webhook of a team. @throws {ApiError} `not_found`, also for a webhook of another team */
+/** A webhook of a team. @throws {Refusal} `not_found`, also for a webhook of another team */
 export function findWebhook({ webhooks }: Pick<Accounts, 'webhooks'>, teamId: string, id: string): Webhook {
   return mustBelong('webhook', webhooks.get(id), teamId);
 }
 
 export const disabledWebhook = 'The webhook is disabled; enable it first';
 
-function enabledWebhook(draft: AccountDraft, teamId: string, id: string): Webhook {
-  const webhook = findWebhook(draft, teamId, id);
-  if (!webhook.enabled) throw new ApiError('conflict', disabledWebhook);
+function enabledWebhook(tx: AccountTransaction, teamId: string, id: string): Webhook {
+  const webhook = findWebhook(tx, teamId, id);
+  if (!webhook.enabled) throw new Refusal('conflict', disabledWebhook);
   return webhook;
 }
 
@@ -185,7 +185,7 @@ export function eventTypes({ events }: Pick<Webhook, 'events'>): readonly Webhoo
 }
 
 /** A webhook, as named in the audit log. */
-export function targetOf({ id, name }: Pick<Webhook, 'id' | 'name'>): AuditEntry['target'] {
+export function describeTarget({ id, name }: Pick<Webhook, 'id' | 'name'>): AuditEntry['target'] {
   return { type: 'webhook', id, name };
 }
 
@@ -194,7 +194,7 @@ function eventsFrom(types: readonly WebhookEventType[], known: Webhook['events']
   return Object.fromEntries(types.map((type) => [type, known[type] ?? now]));
 }
 
-/** @throws {ApiError} `invalid_name`, `invalid_body` */
+/** @throws {Refusal} `invalid_name`, `invalid_body` */
 function checkSettings(
   { name, url, events }: Pick<WebhookSettings, 'name' | 'url' | 'events'>,
   { allowPrivate }: WebhookRules,
@@ -202,5 +202,5 @@ function checkSettings(
   checkName('a webhook', name);
   checkUrl(url, allowPrivate);
   if (events.length === 0 || new Set(events).size < events.length)
-    throw new ApiError('invalid_body', 'Cannot take events: must have at least one event, without duplicates');
+    throw new Refusal('invalid_body', 'Cannot take events: must have at least one event, without duplicates');
 }

@@ -13,11 +13,11 @@ const { describe, test } = needing('postgresql');
 const dayMs = 86_400_000;
 
 /** A node with its own export directory. */
-interface Exporting extends Fixture {
+interface ExportFixture extends Fixture {
   readonly audit: string;
 }
 
-async function twoNodes(): Promise<readonly [Exporting, Exporting]> {
+async function twoNodes(): Promise<readonly [ExportFixture, ExportFixture]> {
   const url = await newDatabase(await sharedServer());
   const one = await fixtureOn({ data: '', ...openNode(url) });
   const other = await fixtureOn({ data: '', ...openNode(url) });
@@ -46,14 +46,14 @@ async function numbersIn({ store, accountStore }: Fixture): Promise<readonly num
 }
 
 /** The numbers of the entries in the files of a node, in line order. */
-function numbersOf({ audit }: Exporting): readonly number[] {
+function readNumbers({ audit }: ExportFixture): readonly number[] {
   const files = readdirSync(audit).filter((name) => name.endsWith('.ndjson'));
   const lines = files.flatMap((name) => readFileSync(join(audit, name), 'utf8').split('\n').slice(0, -1));
   return lines.map((line) => Number(JSON.parse(line).id)).sort((a, b) => a - b);
 }
 
 /** One maintenance round of a node, as in a new process. */
-async function sweep(node: Exporting, exporting = (audit: AuditExport) => audit.run(node.store)) {
+async function sweep(node: ExportFixture, exporting = (audit: AuditExport) => audit.run(node.store)) {
   const { store: accounts, accountStore, clock } = node;
   const audit = AuditExport.open(node.audit, quiet);
   const failed = (error: unknown) => {
@@ -77,10 +77,10 @@ describe('the audit log of two nodes', () => {
     const all = await numbersIn(one);
     expect(all.length).toBeGreaterThanOrEqual(40);
     for (const node of [one, other, one]) await sweep(node);
-    expect([numbersOf(one), numbersOf(other), await numbersIn(other)]).toEqual([all, all, all]);
+    expect([readNumbers(one), readNumbers(other), await numbersIn(other)]).toEqual([all, all, all]);
     for (const { clock } of [one, other]) clock.advance(401 * dayMs);
     await Promise.all([sweep(one), sweep(other)]);
-    expect([numbersOf(one), numbersOf(other)]).toEqual([all, all]);
+    expect([readNumbers(one), readNumbers(other)]).toEqual([all, all]);
     for (const node of [one, other]) expect(await numbersIn(node)).toEqual([]);
   });
 
@@ -103,19 +103,19 @@ describe('the audit log of two nodes', () => {
       await audit.run(dying as never);
       return -1;
     });
-    const before = numbersOf(one);
+    const before = readNumbers(one);
     expect(before.length).toBeGreaterThan(0);
     expect(before.length).toBeLessThan(all.length);
     appendFileSync(join(one.audit, readdirSync(one.audit).find((name) => name.endsWith('.ndjson'))!), '{"id":"2');
     expect(await numbersIn(other)).toEqual(all);
     await sweep(other);
-    expect(numbersOf(other)).toEqual(all);
+    expect(readNumbers(other)).toEqual(all);
     expect(await numbersIn(other)).toEqual([]);
     // It restarts, and continues with the remaining entries.
     await makeEntries([one, other], 5);
     const later = await numbersIn(one);
     for (const node of [one, other]) await sweep(node);
-    expect(numbersOf(one)).toEqual([...before, ...later]);
-    expect(numbersOf(other)).toEqual([...all, ...later]);
+    expect(readNumbers(one)).toEqual([...before, ...later]);
+    expect(readNumbers(other)).toEqual([...all, ...later]);
   });
 });

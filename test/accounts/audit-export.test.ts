@@ -11,7 +11,7 @@ import { openFixture } from './fixture.ts';
 
 const dayMs = 86_400_000;
 
-type Exporting = Awaited<ReturnType<typeof open>>;
+type ExportFixture = Awaited<ReturnType<typeof open>>;
 
 /** An audit log, and a directory to export it to. */
 async function open() {
@@ -33,7 +33,7 @@ function entry(number: number, at: string, name = 'ann'): AuditEntry {
   return { number, at: Date.parse(at), actor, action: 'team.changed', teamId: null, target };
 }
 
-function filesOf(directory: string): Record<string, unknown[]> {
+function readFiles(directory: string): Record<string, unknown[]> {
   const read = (name: string) =>
     readFileSync(join(directory, name), 'utf8')
       .split('\n')
@@ -46,7 +46,7 @@ function filesOf(directory: string): Record<string, unknown[]> {
   );
 }
 
-async function exportOnce({ store, directory, log }: Exporting) {
+async function exportOnce({ store, directory, log }: ExportFixture) {
   const audit = AuditExport.open(directory, log);
   try {
     return await audit.run(store);
@@ -64,7 +64,7 @@ describe('the export', () => {
     const fixture = await open();
     await fixture.add(first, second, late);
     expect(await exportOnce(fixture)).toBe(3);
-    expect(filesOf(fixture.directory)).toEqual({
+    expect(readFiles(fixture.directory)).toEqual({
       'audit-2026-03-01.ndjson': [showEntry(first), showEntry(late)],
       'audit-2026-03-02.ndjson': [showEntry(second)],
     });
@@ -80,7 +80,7 @@ describe('the export', () => {
     audit.close();
     await fixture.add(second, late);
     expect(await exportOnce(fixture)).toBe(3);
-    expect(Object.values(filesOf(fixture.directory)).flat()).toHaveLength(3);
+    expect(Object.values(readFiles(fixture.directory)).flat()).toHaveLength(3);
   });
 
   test('contains each of thousands of entries once', async () => {
@@ -88,7 +88,7 @@ describe('the export', () => {
     const at = (number: number) => new Date(Date.UTC(2026, 0, 1) + number * 600_000).toISOString();
     await fixture.add(...Array.from({ length: 1_001 }, (_, number) => entry(number, at(number))));
     expect(await exportOnce(fixture)).toBe(1_000);
-    const all = Object.values(filesOf(fixture.directory)).flat() as { id: string }[];
+    const all = Object.values(readFiles(fixture.directory)).flat() as { id: string }[];
     expect(all.map(({ id }) => Number(id))).toEqual(Array.from({ length: 1_001 }, (_, number) => number));
   });
 
@@ -110,7 +110,7 @@ describe('the export', () => {
     appendFileSync(join(fixture.directory, 'audit-2026-03-01.ndjson'), left);
     await fixture.add(...sameDay);
     expect(await exportOnce(fixture)).toBe(3);
-    expect(filesOf(fixture.directory)).toEqual({ 'audit-2026-03-01.ndjson': [first, ...sameDay].map(showEntry) });
+    expect(readFiles(fixture.directory)).toEqual({ 'audit-2026-03-01.ndjson': [first, ...sameDay].map(showEntry) });
   });
 
   test('loses no entry of the second file after a crash between two files', async () => {
@@ -121,10 +121,10 @@ describe('the export', () => {
     mkdirSync(join(fixture.directory, 'audit-2026-03-02.ndjson')); // Prevents the creation of that file.
     expect(await audit.run(fixture.store)).toBe(-1);
     rmSync(join(fixture.directory, 'audit-2026-03-02.ndjson'), { recursive: true });
-    expect(filesOf(fixture.directory)).toEqual({ 'audit-2026-03-01.ndjson': [showEntry(first)] });
+    expect(readFiles(fixture.directory)).toEqual({ 'audit-2026-03-01.ndjson': [showEntry(first)] });
     expect(await audit.run(fixture.store)).toBe(3);
     audit.close();
-    expect(filesOf(fixture.directory)).toEqual({
+    expect(readFiles(fixture.directory)).toEqual({
       'audit-2026-03-01.ndjson': [showEntry(first), showEntry(late)],
       'audit-2026-03-02.ndjson': [showEntry(second)],
     });
@@ -144,7 +144,7 @@ describe('the export', () => {
     await fixture.add(again);
     expect(await audit.run(fixture.store)).toBe(2);
     audit.close();
-    expect(filesOf(fixture.directory)['audit-2026-03-02.ndjson']).toEqual([second, instead, again].map(showEntry));
+    expect(readFiles(fixture.directory)['audit-2026-03-02.ndjson']).toEqual([second, instead, again].map(showEntry));
   });
 
   test('continues after retention has removed all exported entries', async () => {
@@ -157,7 +157,7 @@ describe('the export', () => {
     await fixture.add(second);
     expect(await audit.run(fixture.store)).toBe(2);
     audit.close();
-    expect(Object.values(filesOf(fixture.directory)).flat()).toHaveLength(2);
+    expect(Object.values(readFiles(fixture.directory)).flat()).toHaveLength(2);
   });
 
   test('locks the directory, and reports who holds the lock', async () => {
@@ -187,7 +187,7 @@ describe('the export', () => {
 describe('retention', () => {
   /** A round of retention when all entries are too old. Returns the numbers of those that remain. */
   async function sweep(
-    { store, accountStore, clock }: Exporting,
+    { store, accountStore, clock }: ExportFixture,
     exportAudit: (() => Promise<number>) | undefined,
   ): Promise<readonly number[]> {
     const pause = async () => true;
@@ -206,7 +206,7 @@ describe('retention', () => {
     const left = await sweep(fixture, () => audit.run(fixture.store));
     audit.close();
     expect(left).toEqual([]);
-    expect(Object.values(filesOf(fixture.directory)).flat()).toHaveLength(3);
+    expect(Object.values(readFiles(fixture.directory)).flat()).toHaveLength(3);
   });
 
   test('keeps entries added during the export', async () => {

@@ -16,13 +16,13 @@ test('declarations belong to one application and survive a restart', async () =>
   await declareMetric(directory, application.id, 'a', { kind: 'gauge', unit: null });
   await deleteFeature(directory, application.id, 'a');
   for (const reader of [directory, reopen(fixture)]) {
-    expect(names(reader.featuresOf(application.id))).toEqual(['__proto__', 'with space']);
-    expect(names(reader.metricsOf(application.id))).toEqual(['a']);
-    expect(names(reader.featuresOf(other.id))).toEqual(['a']);
-    expect(names(reader.metricsOf(other.id))).toEqual([]);
+    expect(names(reader.getFeatures(application.id))).toEqual(['__proto__', 'with space']);
+    expect(names(reader.getMetrics(application.id))).toEqual(['a']);
+    expect(names(reader.getFeatures(other.id))).toEqual(['a']);
+    expect(names(reader.getMetrics(other.id))).toEqual([]);
   }
   await deleteMetric(directory, application.id, 'a');
-  expect(names(reopen(fixture).metricsOf(application.id))).toEqual([]);
+  expect(names(reopen(fixture).getMetrics(application.id))).toEqual([]);
 });
 
 test('deleting an application deletes only its own declarations', async () => {
@@ -35,8 +35,8 @@ test('deleting an application deletes only its own declarations', async () => {
   }
   await deleteApplication(directory, application.id);
   for (const reader of [directory, reopen(fixture)]) {
-    expect([reader.featuresOf(application.id).size, reader.metricsOf(application.id).size]).toEqual([0, 0]);
-    expect([reader.featuresOf(other.id).size, reader.metricsOf(other.id).size]).toEqual([1, 1]);
+    expect([reader.getFeatures(application.id).size, reader.getMetrics(application.id).size]).toEqual([0, 0]);
+    expect([reader.getFeatures(other.id).size, reader.getMetrics(other.id).size]).toEqual([1, 1]);
   }
 });
 

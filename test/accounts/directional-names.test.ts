@@ -23,7 +23,7 @@ describe.each(directional)('a name with the character %j', (character) => {
 test('does not prevent changes of a team that already has it', async () => {
   const { directory, team } = await openFixture();
   const name = 'old\u202ename';
-  await directory.change((draft) => draft.put('teams', team.id, { ...team, name }));
+  await directory.change((tx) => tx.put('teams', team.id, { ...team, name }));
   expect(await patchTeam(directory, team.id, { name, plan: 'team' })).toMatchObject({ name, plan: 'team' });
   await expect(patchTeam(directory, team.id, { name: 'new\u202ename' })).rejects.toMatchObject({
     code: 'invalid_name',

@@ -139,7 +139,7 @@ test('a change is not visible before it is on disk', async () => {
 
 test('an invalid change does not count as a failure of the store', async () => {
   const { directory, application, health } = await openFixture();
-  const change = directory.change((draft) => draft.put('applications', 'x'.repeat(5000), application));
+  const change = directory.change((tx) => tx.put('applications', 'x'.repeat(5000), application));
   await expect(change).rejects.toThrow('Key size');
   expect(health.failures).toEqual([]);
 });
@@ -161,7 +161,7 @@ test('key uses are visible at once and on disk after a flush', async () => {
   const { text, key } = await createKey(directory, application.id, { type: 'Mobile' });
   expect(directory.lastUsedAt(key)).toBeNull();
   clock.advance(5000);
-  directory.markUsed(directory.findKey(text) as KeyHolder);
+  directory.recordUse(directory.findKey(text) as KeyHolder);
   expect(directory.lastUsedAt(key)).toBe(clock.now());
   expect(store.applicationKeys.get(key.hash)?.lastUsedAt).toBeNull();
   await directory.flush();
@@ -173,7 +173,7 @@ test('the next flush repeats a failed one, and a deleted key remains deleted', a
   const { directory, application, store } = await openFixture();
   const kept = await createKey(directory, application.id, { type: 'Mobile' });
   const gone = await createKey(directory, application.id, { type: 'Mobile' });
-  for (const { text } of [kept, gone]) directory.markUsed(directory.findKey(text) as KeyHolder);
+  for (const { text } of [kept, gone]) directory.recordUse(directory.findKey(text) as KeyHolder);
   failingOnce(store);
   await expect(directory.flush()).rejects.toMatchObject(refused);
   await deleteKey(directory, application.id, gone.key.id);
@@ -188,11 +188,11 @@ test('a leaked Backend key is recorded once, with the time it was first seen', a
   const { text } = await createKey(directory, application.id, { type: 'Backend' });
   const first = clock.now();
   for (let times = 0; times < 3; times++) {
-    directory.markLeaked(directory.findKey(text) as KeyHolder);
+    directory.recordLeak(directory.findKey(text) as KeyHolder);
     clock.advance(1000);
   }
   await directory.flush();
-  directory.markLeaked(directory.findKey(text) as KeyHolder);
+  directory.recordLeak(directory.findKey(text) as KeyHolder);
   await directory.flush();
   expect(reopen(fixture).findKey(text)?.key.leakedAt).toBe(first);
 });
@@ -202,7 +202,7 @@ test('a leak that the store rejected is written by the next flush', async () => 
   const { directory, application, store } = fixture;
   const { text } = await createKey(directory, application.id, { type: 'Backend' });
   failingOnce(store);
-  directory.markLeaked(directory.findKey(text) as KeyHolder);
+  directory.recordLeak(directory.findKey(text) as KeyHolder);
   await new Promise((resolve) => setImmediate(resolve)); // By then the store has rejected it.
   expect(directory.findKey(text)?.key.leakedAt).toBeNull();
   await directory.flush();
@@ -213,14 +213,14 @@ test('refusals that the store rejected are written once by the next flush, with 
   const fixture = await openFixture();
   const { directory, application, store, clock } = fixture;
   const { text, key } = await createKey(directory, application.id, { type: 'Mobile' });
-  const refuse = () => directory.markRefused(directory.findKey(text) as KeyHolder, 'rate_limited');
+  const refuse = () => directory.recordRefusal(directory.findKey(text) as KeyHolder, 'rate_limited');
   refuse();
   failingOnce(store);
   const failed = directory.flush();
   clock.advance(1000);
   refuse();
   await expect(failed).rejects.toMatchObject(refused);
-  expect(directory.refusalsOf(key)?.count).toBe(2);
+  expect(directory.countRefusals(key)?.count).toBe(2);
   await directory.flush();
   await directory.flush();
   expect(reopen(fixture).findKey(text)?.key.refused).toEqual({
@@ -235,9 +235,9 @@ test('an exceeded limit is reported with its number', async () => {
   const tooMany = Array.from({ length: limits.environments.enterprise + 1 }, (_, at) => `e${at}`);
   const wanted = { name: 'x', teamId: team.id, environments: tooMany };
   await expect(createApplication(directory, wanted)).rejects.toMatchObject({ code: 'plan_limit' });
-  await directory.change((draft) => {
+  await directory.change((tx) => {
     const environments = tooMany.slice(1).map((name, number) => ({ name, number, createdAt: 0 }));
-    draft.put('applications', application.id, { ...application, environments });
+    tx.put('applications', application.id, { ...application, environments });
   });
   await expect(createEnvironment(directory, application.id, 'more')).rejects.toMatchObject({
     code: 'plan_limit',
@@ -278,6 +278,6 @@ test('look-ups of known keys keep up with packets', async () => {
   const { directory, application } = await openFixture();
   const { text } = await createKey(directory, application.id, { type: 'Frontend' });
   const started = process.cpuUsage(); // µs of this process only.
-  for (let call = 0; call < 200_000; call++) directory.markUsed(directory.findKey(text) as KeyHolder);
+  for (let call = 0; call < 200_000; call++) directory.recordUse(directory.findKey(text) as KeyHolder);
   expect(process.cpuUsage(started).user / 200_000).toBeLessThan(5);
 });

@@ -6,7 +6,7 @@ import { type Directory, openDirectory } from '../../src/accounts/directory.ts';
 import type { AccountStore } from '../../src/accounts/store/account-store.ts';
 import { EmbeddedAccountStore } from '../../src/accounts/store/embedded.ts';
 import { createTeam } from '../../src/accounts/teams.ts';
-import { draftUserPatch, type UserPatch } from '../../src/accounts/users.ts';
+import { applyUserPatch, type UserPatch } from '../../src/accounts/users.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
 import { type AccountTables, openAccountTables } from '../../src/storage/lmdb/accounts.ts';
 import type { Application, Team, User } from '../../src/storage/lmdb/records.ts';
@@ -68,12 +68,12 @@ export async function openFixture(): Promise<Fixture> {
 }
 
 /** The same, on a given account store. */
-export async function fixtureOn(parts: Pick<Fixture, 'data' | 'store' | 'health' | 'accountStore'>): Promise<Fixture> {
+export async function fixtureOn(base: Pick<Fixture, 'data' | 'store' | 'health' | 'accountStore'>): Promise<Fixture> {
   const clock = testClock();
-  const directory = openDirectory(parts.accountStore, { clock, randomBytes });
+  const directory = openDirectory(base.accountStore, { clock, randomBytes });
   const team = await createTeam(directory, 'Team');
   const application = await createApplication(directory, { name: 'Shop', teamId: team.id });
-  return { ...parts, directory, clock, team, application };
+  return { ...base, directory, clock, team, application };
 }
 
 /** The directory that a new process would read from the same store. */
@@ -82,8 +82,8 @@ export function reopen({ store, clock }: Fixture): Directory {
 }
 
 export function patchUser(directory: Directory, id: string, patch: UserPatch): Promise<User> {
-  return directory.change((draft) => {
-    const user = mustExist('user', draft.users.get(id));
-    return draftUserPatch(draft, user, patch, directory.clock.now());
+  return directory.change((tx) => {
+    const user = mustExist('user', tx.users.get(id));
+    return applyUserPatch(tx, user, patch, directory.clock.now());
   });
 }

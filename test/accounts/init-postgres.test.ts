@@ -21,14 +21,14 @@ beforeEach(async () => {
 
 const wanted = { adminEmail: 'a@example.com', clock: systemClock, randomBytes, hash: cheapHash };
 const init = (connection: Connection) => initPostgres(connection, { key: undefined, wanted });
-const engines = () => postgres.query<{ id: string }>('SELECT id FROM fm_engine', [], url);
+const readDatabaseIds = () => postgres.query<{ id: string }>('SELECT id FROM fm_engine', [], url);
 
 it('initialising succeeds if the commit succeeds but its answer is lost', async () => {
   const relay = await cuttingRelay(postgres, url);
   relay.loseNextCommit();
   const { engine } = await init(connect(relay.url));
   expect(relay.lost).toBe(1);
-  expect(await engines()).toEqual([{ id: engine }]);
+  expect(await readDatabaseIds()).toEqual([{ id: engine }]);
 });
 
 it('initialising can be repeated if the commit did not arrive', async () => {
@@ -44,7 +44,7 @@ it('initialising can be repeated if the commit did not arrive', async () => {
   const connection = connect(relayed);
   await expect(init(connection)).rejects.toMatchObject({ code: 'unreachable' });
   const { engine } = await init(connection);
-  expect(await engines()).toEqual([{ id: engine }]);
+  expect(await readDatabaseIds()).toEqual([{ id: engine }]);
 });
 
 it('initialising reports an unknown outcome if the standby does not answer', async () => {

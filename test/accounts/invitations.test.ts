@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import {
-  invitationOf,
+  findInvitation,
   newLink,
   purposeFor,
   redeemInvitation,
@@ -9,21 +9,21 @@ import {
   withdrawLink,
 } from '../../src/accounts/invitations.ts';
 import { hasPassword, noPasswordHash, withoutPassword } from '../../src/accounts/passwords.ts';
-import { createUser, deleteUser, draftUserPatch } from '../../src/accounts/users.ts';
-import { openPeopleFixture } from '../management/people.ts';
+import { applyUserPatch, createUser, deleteUser } from '../../src/accounts/users.ts';
+import { openUsersFixture } from '../management/people.ts';
 
 const dayMs = 24 * 3_600_000;
 const lifetimes = { invitation: 7 * dayMs, 'reset-link': dayMs };
 
 /** An invited user, and their link. */
 async function open() {
-  const fixture = await openPeopleFixture();
+  const fixture = await openUsersFixture();
   const { directory, clock, team } = fixture;
   const sources = { randomBytes, now: clock.now(), lifetimes };
   const { token, invitation } = newLink('invitation', noPasswordHash, sources);
   const wanted = { email: 'zoe@example.com', name: 'Zoe', role: 'User', teams: [team.id] } as const;
   const user = await createUser(directory, { ...wanted, passwordHash: noPasswordHash, invitation });
-  const redeem = (presented = token) => directory.change((draft) => redeemInvitation(draft, presented, clock.now()));
+  const redeem = (presented = token) => directory.change((tx) => redeemInvitation(tx, presented, clock.now()));
   return { ...fixture, user, token, redeem };
 }
 
@@ -43,7 +43,7 @@ describe('a link is over', () => {
     ['after the user is deleted', ({ directory, user }) => deleteUser(directory, user.id)],
     [
       'after it is withdrawn',
-      ({ directory, user, clock }) => directory.change((draft) => withdrawLink(draft, user, clock.now())),
+      ({ directory, user, clock }) => directory.change((tx) => withdrawLink(tx, user, clock.now())),
     ],
     ['after another link is made', ({ as, ada, user }) => as(ada, 'POST', `/users/${user.id}/reset-link`, {})],
     [
@@ -53,12 +53,11 @@ describe('a link is over', () => {
     [
       'after the user gets a password',
       ({ directory, user, clock }) =>
-        directory.change((draft) => draftUserPatch(draft, user, { passwordHash: 'hash' }, clock.now())),
+        directory.change((tx) => applyUserPatch(tx, user, { passwordHash: 'hash' }, clock.now())),
     ],
     [
       'after an earlier release sets a password',
-      ({ directory, user }) =>
-        directory.change((draft) => draft.put('users', user.id, { ...user, passwordHash: 'hash' })),
+      ({ directory, user }) => directory.change((tx) => tx.put('users', user.id, { ...user, passwordHash: 'hash' })),
     ],
   ])('%s', async (_, end) => {
     const fixture = await open();
@@ -83,8 +82,8 @@ test('a link stays valid after changes of the name and the role', async () => {
 });
 
 test('a user record of an earlier release has no link', async () => {
-  const { eve } = await openPeopleFixture();
-  expect(invitationOf(eve.user)).toBeUndefined();
+  const { eve } = await openUsersFixture();
+  expect(findInvitation(eve.user)).toBeUndefined();
   expect(purposeFor(eve.user)).toBe('reset-link');
 });
 

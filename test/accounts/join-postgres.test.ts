@@ -26,7 +26,7 @@ function joining(url: string, key?: PostgresKey) {
   return { connection: connect(url), key, log: testLog(), pause: async () => false };
 }
 
-function usersOf({ users }: AccountTables): string[] {
+function listUsers({ users }: AccountTables): string[] {
   return Array.from(users.getRange(), ({ value }) => value.email);
 }
 
@@ -35,12 +35,12 @@ describe('an empty data directory', () => {
     const data = temporaryDirectory();
     const url = await initialised();
     const first = (await joinPostgres(data, joining(url)))!;
-    expect(usersOf(first)).toEqual(['ada@example.com']);
+    expect(listUsers(first)).toEqual(['ada@example.com']);
     expect(readCopyState(first.lmdb)).toMatchObject({ version: 1, lossOpen: false });
     await first.lmdb.close();
     const away = joining(url.replace(/:\d+\//, ':1/'));
     const again = (await joinPostgres(data, away))!;
-    expect(usersOf(again)).toEqual(['ada@example.com']);
+    expect(listUsers(again)).toEqual(['ada@example.com']);
     expect(away.log.lines.join('\n')).toContain('counting begins');
     await again.lmdb.close();
   });

@@ -47,6 +47,6 @@ describe('the index of keys', () => {
   ])('does not find a key that was revoked %s', (_, updates) => {
     const index = indexAfter(...(updates as Write[][]));
     expect(index.find('fm_fe_text')).toBeUndefined();
-    expect(index.keysOf('app_1')).toEqual([]);
+    expect(index.listKeys('app_1')).toEqual([]);
   });
 });

@@ -12,16 +12,16 @@ function openPool(): PasswordPool {
 
 test('passwords are hashed and verified in a worker thread, while this one continues', async () => {
   const pool = openPool();
-  let turns = 0;
+  let ticks = 0;
   const watch = setInterval(() => {
-    turns += 1;
+    ticks += 1;
   }, 1);
   const hash = await pool.hash('open sesame', randomBytes, 'ada');
-  const before = turns;
+  const before = ticks;
   expect(await pool.verify('open sesame', hash)).toBe(true);
   expect(await pool.verify('open sesam', hash)).toBe(false);
   clearInterval(watch);
-  expect(turns - before).toBeGreaterThan(5);
+  expect(ticks - before).toBeGreaterThan(5);
   expect(await verifyPassword('open sesame', hash)).toBe(true);
   expect(await pool.hash('open sesame', randomBytes, 'ada')).not.toBe(hash);
 });

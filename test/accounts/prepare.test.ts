@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { verifyClient } from '../../src/accounts/api-keys.ts';
 import { openDirectory } from '../../src/accounts/directory.ts';
 import { hasTemporaryPassword, verifyPassword } from '../../src/accounts/passwords.ts';
-import { AlreadyPrepared, isPrepared, prepareStore } from '../../src/accounts/prepare.ts';
+import { AlreadyPreparedError, isPrepared, prepareStore } from '../../src/accounts/prepare.ts';
 import { EmbeddedAccountStore } from '../../src/accounts/store/embedded.ts';
 import type { AccountTables } from '../../src/storage/lmdb/accounts.ts';
 import { openTestStore, testClock, testHealth } from './fixture.ts';
@@ -57,7 +57,7 @@ test('rejects a prepared store and changes nothing', async () => {
   const store = openTestStore();
   await prepareStore(store, wanted);
   const before = everything(store);
-  await expect(prepareStore(store, wanted)).rejects.toThrow(AlreadyPrepared);
+  await expect(prepareStore(store, wanted)).rejects.toThrow(AlreadyPreparedError);
   expect(everything(store)).toEqual(before);
 });
 

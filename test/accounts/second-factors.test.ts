@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
 import { expect, test } from 'vitest';
-import { addTotp, loadTotps, removeSecondFactors, secondFactorsOf } from '../../src/accounts/second-factors.ts';
+import { addTotp, listSecondFactors, loadTotps, removeSecondFactors } from '../../src/accounts/second-factors.ts';
 import { createUser, deleteUser } from '../../src/accounts/users.ts';
 import { openFixture } from './fixture.ts';
 
@@ -13,7 +13,7 @@ async function enrolled() {
   const totps = await loadTotps(randomBytes);
   const secret = totps.newSecret();
   const code = TOTP.generate({ secret: Secret.fromBase32(secret), timestamp: clock.now() });
-  const add = () => directory.change((draft) => addTotp(directory, totps, draft, id, { secret, code }));
+  const add = () => directory.change((tx) => addTotp(directory, totps, tx, id, { secret, code }));
   expect(await add()).toHaveLength(10);
   return { directory, accountStore, id, add };
 }
@@ -21,13 +21,13 @@ async function enrolled() {
 test('a user has at most one authenticator app', async () => {
   const { add, accountStore, id } = await enrolled();
   await expect(add()).rejects.toMatchObject({ code: 'conflict' });
-  expect(secondFactorsOf(accountStore, id)).toEqual(['totp', 'recovery-code']);
+  expect(listSecondFactors(accountStore, id)).toEqual(['totp', 'recovery-code']);
 });
 
 test('an operator removes all second factors of a user, also of one without any', async () => {
   const { directory, accountStore, id } = await enrolled();
-  for (const _ of ['first', 'again']) await directory.change((draft) => removeSecondFactors(draft, id));
-  expect(secondFactorsOf(accountStore, id)).toEqual([]);
+  for (const _ of ['first', 'again']) await directory.change((tx) => removeSecondFactors(tx, id));
+  expect(listSecondFactors(accountStore, id)).toEqual([]);
 });
 
 test('the authenticator app of a user is deleted with them', async () => {

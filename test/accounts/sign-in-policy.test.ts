@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { demandsSecondFactor, patchSignInPolicy, signInPolicyOf } from '../../src/accounts/sign-in-policy.ts';
+import { demandsSecondFactor, patchSignInPolicy, readSignInPolicy } from '../../src/accounts/sign-in-policy.ts';
 import { createTeam, patchTeam } from '../../src/accounts/teams.ts';
 import type { Role } from '../../src/contract/roles.ts';
 import type { SecondFactorRule } from '../../src/contract/shapes/sign-in-policy.ts';
@@ -9,12 +9,12 @@ import { openFixture } from './fixture.ts';
 describe('the sign-in policy', () => {
   it('has defaults, and keeps the fields that a change does not give', async () => {
     const { directory, accountStore } = await openFixture();
-    expect(signInPolicyOf(accountStore)).toEqual({
+    expect(readSignInPolicy(accountStore)).toEqual({
       ...{ secondFactor: 'optional', passwords: 'everyone', breakGlass: [], domains: [] },
     });
     await patchSignInPolicy(directory, { secondFactor: 'all' });
     await patchSignInPolicy(directory, { breakGlass: [] });
-    expect(signInPolicyOf(accountStore)).toMatchObject({ secondFactor: 'all', passwords: 'everyone' });
+    expect(readSignInPolicy(accountStore)).toMatchObject({ secondFactor: 'all', passwords: 'everyone' });
   });
 
   it('rejects a break-glass user who does not exist', async () => {

@@ -10,15 +10,15 @@ async function openThread() {
   const fixture = await openFixture();
   const { accountStore, directory, clock } = fixture;
   const later = { waits: false };
-  const send = () => directory.addMarks(structuredClone(keys.take()));
+  const send = () => directory.addKeyEvents(structuredClone(keys.take()));
   const sendLater = () => {
     later.waits = true;
   };
   const keys: ThreadKeys = new ThreadKeys(clock, { send, sendLater });
   keys.update(structuredClone(allKeyWrites(accountStore)));
   accountStore.onCommit((writes) => keys.update(structuredClone(keyWrites(writes))));
-  const holderOf = (text: string) => keys.findKey(text) as KeyHolder;
-  return { ...fixture, keys, later, send, holderOf };
+  const findHolder = (text: string) => keys.findKey(text) as KeyHolder;
+  return { ...fixture, keys, later, send, holderOf: findHolder };
 }
 
 test('a thread finds the keys that the accounts have, until they are revoked', async () => {
@@ -47,43 +47,43 @@ test('the first use of a key in a second is recorded at once, and the last one w
   const { directory, application, keys, later, send, clock, holderOf } = await openThread();
   const { text, key } = await createKey(directory, application.id, { type: 'Mobile' });
   const first = clock.now();
-  keys.markUsed(holderOf(text));
+  keys.recordUse(holderOf(text));
   expect(directory.lastUsedAt(key)).toBe(first);
   clock.advance(999);
-  keys.markUsed(holderOf(text));
+  keys.recordUse(holderOf(text));
   expect(directory.lastUsedAt(key)).toBe(first);
   expect(later.waits).toBe(true);
   send();
   expect(directory.lastUsedAt(key)).toBe(first + 999);
   clock.advance(1);
-  keys.markUsed(holderOf(text));
+  keys.recordUse(holderOf(text));
   expect(directory.lastUsedAt(key)).toBe(first + 1000);
 });
 
 test('an earlier use in a thread does not replace a later one, in memory or on disk', async () => {
   const { directory, application, clock } = await openThread();
   const { text, key } = await createKey(directory, application.id, { type: 'Mobile' });
-  directory.markUsed(directory.findKey(text) as KeyHolder);
-  const marks = { uses: new Map([[key.hash, clock.now() - 1]]), leaks: [], refusals: new Map() };
-  directory.addMarks(marks);
+  directory.recordUse(directory.findKey(text) as KeyHolder);
+  const events = { uses: new Map([[key.hash, clock.now() - 1]]), leaks: [], refusals: new Map() };
+  directory.addKeyEvents(events);
   expect(directory.lastUsedAt(key)).toBe(clock.now());
   await directory.flush();
-  directory.addMarks(marks);
+  directory.addKeyEvents(events);
   expect(directory.lastUsedAt(directory.findKey(text)!.key)).toBe(clock.now());
 });
 
 test('refusals of several threads add up with those on disk', async () => {
   const { directory, application, keys, holderOf, clock } = await openThread();
   const { text, key } = await createKey(directory, application.id, { type: 'Mobile' });
-  directory.markRefused(directory.findKey(text) as KeyHolder, 'rate_limited');
+  directory.recordRefusal(directory.findKey(text) as KeyHolder, 'rate_limited');
   await directory.flush();
-  keys.markRefused(holderOf(text), 'rate_limited');
+  keys.recordRefusal(holderOf(text), 'rate_limited');
   clock.advance(5);
-  keys.markRefused(holderOf(text), 'origin_not_allowed');
+  keys.recordRefusal(holderOf(text), 'origin_not_allowed');
   const refusals = { count: 3, lastAt: clock.now(), reasons: { rate_limited: 2, origin_not_allowed: 1 } };
-  const current = () => directory.refusalsOf(directory.findKey(text)!.key);
+  const current = () => directory.countRefusals(directory.findKey(text)!.key);
   expect(current()).toEqual(refusals);
-  expect(directory.refusalsOf(key)?.count).toBe(2); // Those since the record.
+  expect(directory.countRefusals(key)?.count).toBe(2); // Those since the record.
   await directory.flush();
   expect(current()).toEqual(refusals);
 });
@@ -92,10 +92,10 @@ test('a leak that a thread sees is recorded once', async () => {
   const { directory, application, keys, holderOf, clock } = await openThread();
   const { text, key } = await createKey(directory, application.id, { type: 'Backend' });
   const first = clock.now();
-  keys.markLeaked(holderOf(text));
+  keys.recordLeak(holderOf(text));
   expect(directory.leakedAt(key)).toBe(first);
   clock.advance(1000);
-  keys.markLeaked(holderOf(text));
+  keys.recordLeak(holderOf(text));
   expect(keys.take().leaks).toEqual([]);
   await directory.flush();
   expect(holderOf(text).key.leakedAt).toBe(first);

@@ -8,9 +8,9 @@ import { openFixture, patchUser, reopen } from './fixture.ts';
 async function open() {
   const fixture = await openFixture();
   const { directory, team } = fixture;
-  const person = (name: string, role: Role = 'User', teams: readonly string[] = [team.id]) =>
+  const addUser = (name: string, role: Role = 'User', teams: readonly string[] = [team.id]) =>
     createUser(directory, { email: `${name}@example.com`, name, role, teams, passwordHash: 'hash' });
-  return { ...fixture, person };
+  return { ...fixture, person: addUser };
 }
 
 test('an e-mail address finds its user in any letter case, even after a restart', async () => {
@@ -36,11 +36,11 @@ test('changes and deletions of users survive a restart', async () => {
 test('creating or deleting a team changes all of its members or none', async () => {
   const { directory, person } = await open();
   const user = await person('ada', 'Admin');
-  const made = createTeam(directory, 'New', { foundersOf: () => [user.id, 'user_none'] });
+  const made = createTeam(directory, 'New', { listFounders: () => [user.id, 'user_none'] });
   await expect(made).rejects.toMatchObject({ code: 'not_found' });
   expect(directory.users.get(user.id)).toEqual(user);
   expect(directory.teams.size).toBe(1);
-  const team = await createTeam(directory, 'New', { foundersOf: () => [user.id] });
+  const team = await createTeam(directory, 'New', { listFounders: () => [user.id] });
   await deleteTeam(directory, team.id);
   expect(directory.users.get(user.id)).toMatchObject({ teams: user.teams, primaryTeam: user.primaryTeam });
 });

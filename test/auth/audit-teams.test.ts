@@ -22,7 +22,7 @@ async function open() {
     ...{ clientId: 'c', number: 1, teamId: null, name: 'C', redirectUris: [] },
     ...{ secretHash: null, createdAt: 0 },
   };
-  const browser = { id: 'id', mark: 'mark' };
+  const browser = { id: 'id', permanentId: 'mark' };
   const enter = (password: string) =>
     signIn({ ...settings, passwords }, { email, password, address: '192.0.2.1', browser, userAgent: '' }, client);
   return { directory, store, user, teams, enter };
@@ -32,8 +32,8 @@ test('the audit log of each team of a user contains their sign-ins and ended ses
   const { directory, store, user, teams, enter } = await open();
   await enter('wrong');
   await enter('open sesame');
-  await directory.change((draft) => noteEnd(draft, 'session.ended', user.id));
-  await directory.change((draft) => noteReuse(draft, 'refresh-token.reused', user.id));
+  await directory.change((tx) => noteEnd(tx, 'session.ended', user.id));
+  await directory.change((tx) => noteReuse(tx, 'refresh-token.reused', user.id));
   const entries = auditEntries(store, undefined, 100).filter(({ target }) => target.id === user.id);
   for (const team of teams) {
     const actions = entries.filter(({ teamId }) => teamId === team).map(({ action }) => action);

@@ -52,13 +52,13 @@ describe('a page at a redirect URI of a public client', () => {
     });
     const ask = () =>
       fetch(`${origin}/connect/token`, { method: 'POST', headers: { 'content-type': form, origin: page }, body });
-    const answers = [await ask(), await ask()];
-    expect(answers.map(({ status }) => status)).toEqual([200, 400]);
-    const { access_token: own } = (await answers[0]!.json()) as { access_token: string };
+    const responses = [await ask(), await ask()];
+    expect(responses.map(({ status }) => status)).toEqual([200, 400]);
+    const { access_token: own } = (await responses[0]!.json()) as { access_token: string };
     for (const authorization of [`Bearer ${own}`, 'Bearer x'])
-      answers.push(await fetch(`${origin}/api/v2/applications/none`, { headers: { origin: page, authorization } }));
-    expect(answers.slice(2).map(({ status }) => status)).toEqual([401, 401]);
-    for (const { headers } of answers) {
+      responses.push(await fetch(`${origin}/api/v2/applications/none`, { headers: { origin: page, authorization } }));
+    expect(responses.slice(2).map(({ status }) => status)).toEqual([401, 401]);
+    for (const { headers } of responses) {
       expect(headers.get('access-control-allow-origin')).toBe(page);
       expect(headers.get('access-control-expose-headers')).toContain('retry-after');
       expect(headers.get('access-control-allow-credentials')).toBeNull();
@@ -69,9 +69,9 @@ describe('a page at a redirect URI of a public client', () => {
     const own = await token(fixture.service.http, fixture.service.credentials);
     const headers = { origin: page, authorization: `Bearer ${own}` };
     const ask = () => fetch(`${origin}/api/account/invalidate-token`, { method: 'POST', headers });
-    const answers = [await ask(), await ask()];
-    expect(answers.map(({ status }) => status)).toEqual([200, 401]);
-    for (const answer of answers) expect(answer.headers.get('access-control-allow-origin')).toBe(page);
+    const responses = [await ask(), await ask()];
+    expect(responses.map(({ status }) => status)).toEqual([200, 401]);
+    for (const response of responses) expect(response.headers.get('access-control-allow-origin')).toBe(page);
   });
 
   test.each(['http://127.0.0.1', 'http://127.0.0.1:5173'])('may be on the user’s own machine: %s', async (from) => {
@@ -112,8 +112,8 @@ describe('answers are not readable', () => {
       expect([status, headers.get('access-control-allow-origin')]).toEqual([204, null]);
       expect(headers.get('allow')).toContain(method);
     }
-    const answer = await fetch(`${origin}/api/v2/applications`, { headers: { origin: from } });
-    expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([401, null]);
+    const response = await fetch(`${origin}/api/v2/applications`, { headers: { origin: from } });
+    expect([response.status, response.headers.get('access-control-allow-origin')]).toEqual([401, null]);
   });
 
   test('for a page of a confidential client', async () => {

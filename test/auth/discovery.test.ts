@@ -11,10 +11,10 @@ const forgeries = await Promise.all(algorithms.map(openForgery));
 
 test.each(forgeries)('the document lists every endpoint and supported feature with $alg', async ({ alg, settings }) => {
   const dispatch = createRouter(bind(discoveryEndpoints, { ...settings, serviceScope: 'flags' }));
-  const answer = await send(dispatch, '/.well-known/openid-configuration');
-  expect(answer.status).toBe(200);
-  expect(answer.headers).toMatchObject({ 'content-type': 'application/json', 'access-control-allow-origin': '*' });
-  expect(answer.json).toMatchObject({
+  const response = await send(dispatch, '/.well-known/openid-configuration');
+  expect(response.status).toBe(200);
+  expect(response.headers).toMatchObject({ 'content-type': 'application/json', 'access-control-allow-origin': '*' });
+  expect(response.json).toMatchObject({
     issuer: 'https://auth.example',
     token_endpoint: 'https://auth.example/connect/token',
     jwks_uri: 'https://auth.example/.well-known/jwks.json',
@@ -24,10 +24,10 @@ test.each(forgeries)('the document lists every endpoint and supported feature wi
     id_token_signing_alg_values_supported: [alg],
     request_uri_parameter_supported: false,
   });
-  for (const [name, value] of Object.entries(answer.json)) {
+  for (const [name, value] of Object.entries(response.json)) {
     if (/_endpoint$|_uri$/.test(name)) expect(value).toMatch(/^https:\/\/auth\.example\/[\w./-]+$/);
   }
-  expect(await send(dispatch, '/.well-known/oauth-authorization-server')).toEqual(answer);
+  expect(await send(dispatch, '/.well-known/oauth-authorization-server')).toEqual(response);
 });
 
 test('the document of an issuer with a path is served at both locations', async () => {

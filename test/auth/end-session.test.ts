@@ -34,7 +34,7 @@ describe('with an ID token', () => {
     const { issued, browser, store, refresh, audited, user } = fixture;
     expect(await good(fixture, issued)).toEqual(['shop', 'app', 'elsewhere']);
     const parameters = { id_token_hint: issued.shop.id_token };
-    const reply =
+    const response =
       method === 'GET'
         ? await browse(fixture, query(parameters))
         : await browse(fixture, path, {
@@ -42,8 +42,8 @@ describe('with an ID token', () => {
             headers: { 'content-type': 'application/x-www-form-urlencoded' },
             body: new URLSearchParams(parameters).toString(),
           });
-    expect(reply).toMatchObject({ status: 200, headers: { 'cache-control': 'no-store' } });
-    expect(reply.text).toContain('You are signed out');
+    expect(response).toMatchObject({ status: 200, headers: { 'cache-control': 'no-store' } });
+    expect(response.text).toContain('You are signed out');
     expect(await good(fixture, issued)).toEqual(['elsewhere']);
     expect(await refresh(issued.shop.refresh_token)).toMatchObject({ status: 400 });
     expect(store.signIns.get(browser.key)).toBeUndefined();
@@ -53,8 +53,8 @@ describe('with an ID token', () => {
   test('redirects the user to a registered address, with the state', async () => {
     const { issued, ...fixture } = await openSignedIn();
     const back = { post_logout_redirect_uri: redirectUri, state: 'a b' };
-    const reply = await browse(fixture, query({ id_token_hint: issued.shop.id_token, ...back }));
-    expect(reply).toMatchObject({
+    const response = await browse(fixture, query({ id_token_hint: issued.shop.id_token, ...back }));
+    expect(response).toMatchObject({
       status: 303,
       headers: { location: `${redirectUri}?state=a+b`, 'cache-control': 'no-store' },
     });
@@ -70,9 +70,9 @@ describe('with an ID token', () => {
   ])('signs out without redirecting to %s', async (uri) => {
     const { issued, ...fixture } = await openSignedIn();
     const parameters = { id_token_hint: issued.shop.id_token, post_logout_redirect_uri: uri };
-    const reply = await browse(fixture, query(parameters));
-    expect(reply.status).toBe(200);
-    expect(reply.headers).not.toHaveProperty('location');
+    const response = await browse(fixture, query(parameters));
+    expect(response.status).toBe(200);
+    expect(response.headers).not.toHaveProperty('location');
     expect(await good(fixture, issued)).toEqual(['elsewhere']);
   });
 
@@ -105,9 +105,9 @@ describe('with an ID token', () => {
     ['that is an access token', ({ access_token }) => ({ id_token_hint: access_token })],
     ['whose signature is wrong', ({ id_token }) => ({ id_token_hint: `${id_token.slice(0, -86)}${'A'.repeat(86)}` })],
     ['of another client', ({ id_token }) => ({ id_token_hint: id_token, client_id: 'flagmeter-cli' })],
-  ])('%s nothing ends', async (_, parametersOf) => {
+  ])('%s nothing ends', async (_, getParameters) => {
     const { issued, ...fixture } = await openSignedIn();
-    const parameters = { ...parametersOf(issued.shop), post_logout_redirect_uri: redirectUri };
+    const parameters = { ...getParameters(issued.shop), post_logout_redirect_uri: redirectUri };
     expect(await browse(fixture, query(parameters))).toMatchObject({ status: 400 });
     expect(await good(fixture, issued)).toEqual(['shop', 'app', 'elsewhere']);
   });
@@ -124,10 +124,10 @@ test('an ID token of another issuer does not sign anyone out, even with a valid 
     nonce: null,
   };
   const hint = (issuer: string) => issueIdToken({ ...settings, issuer }, signedIn);
-  const answer = async (id_token_hint: string) => (await browse(fixture, query({ id_token_hint }))).status;
-  expect(await answer(await hint('https://other.example'))).toBe(400);
+  const statusFor = async (id_token_hint: string) => (await browse(fixture, query({ id_token_hint }))).status;
+  expect(await statusFor(await hint('https://other.example'))).toBe(400);
   expect(await good(fixture, issued)).toEqual(['shop', 'app', 'elsewhere']);
-  expect(await answer(await hint(settings.issuer))).toBe(200);
+  expect(await statusFor(await hint(settings.issuer))).toBe(200);
 });
 
 describe('with an access token', () => {
@@ -161,8 +161,8 @@ describe('with an access token', () => {
   test.each(['a.b.c', 'x'])('that is not valid, %s, nothing ends', async (token) => {
     const { browser, store, ...fixture } = await openSignedIn();
     const headers = { authorization: `Bearer ${token}`, cookie: browser.cookie };
-    const reply = await browse(fixture, path, { method: 'POST', headers });
-    expect(reply).toMatchObject({ status: 401, headers: { 'www-authenticate': 'Bearer error="invalid_token"' } });
+    const response = await browse(fixture, path, { method: 'POST', headers });
+    expect(response).toMatchObject({ status: 401, headers: { 'www-authenticate': 'Bearer error="invalid_token"' } });
     expect(store.signIns.get(browser.key)).toBeDefined();
   });
 });
@@ -171,10 +171,10 @@ describe('with the cookie of a browser alone', () => {
   test('the user must confirm, because any page can send them here', async () => {
     const { issued, browser, ...fixture } = await openSignedIn();
     const { cookie } = browser;
-    const reply = await browse(fixture, path, { headers: { cookie } });
-    expect(reply).toMatchObject({ status: 200, headers: { 'x-frame-options': 'DENY' } });
-    expect(reply.text).toContain('ada@example.com');
-    expect(reply.text).toContain('<form method="post">');
+    const response = await browse(fixture, path, { headers: { cookie } });
+    expect(response).toMatchObject({ status: 200, headers: { 'x-frame-options': 'DENY' } });
+    expect(response.text).toContain('ada@example.com');
+    expect(response.text).toContain('<form method="post">');
     expect(await good(fixture, issued)).toEqual(['shop', 'app', 'elsewhere']);
   });
 
@@ -186,8 +186,8 @@ describe('with the cookie of a browser alone', () => {
       'sec-fetch-site': 'same-origin',
     };
     const back = { client_id: fixture.shop.client.clientId, post_logout_redirect_uri: redirectUri };
-    const reply = await browse(fixture, query(back), { method: 'POST', headers });
-    expect(reply).toMatchObject({ status: 303, headers: { location: expect.stringContaining(redirectUri) } });
+    const response = await browse(fixture, query(back), { method: 'POST', headers });
+    expect(response).toMatchObject({ status: 303, headers: { location: expect.stringContaining(redirectUri) } });
     expect(await good(fixture, issued)).toEqual(['elsewhere']);
     expect(store.signIns.get(browser.key)).toBeUndefined();
   });
@@ -232,8 +232,8 @@ describe('with nothing', () => {
 test('while the store accepts no writes, the page reports that the user is not signed out', async () => {
   const { issued, health, ...fixture } = await openSignedIn();
   health.ready = false;
-  const reply = await browse(fixture, query({ id_token_hint: issued.shop.id_token }));
-  expect(reply.status).toBe(503);
-  expect(reply.text).toContain('You are not signed out');
+  const response = await browse(fixture, query({ id_token_hint: issued.shop.id_token }));
+  expect(response.status).toBe(503);
+  expect(response.text).toContain('You are not signed out');
   expect(await good(fixture, issued)).toEqual(['shop', 'app', 'elsewhere']);
 });

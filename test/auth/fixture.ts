@@ -15,9 +15,9 @@ import { Issuers } from '../../src/auth/sso/issuers.ts';
 import { ProviderClient } from '../../src/auth/sso/provider-client.ts';
 import { Providers } from '../../src/auth/sso/providers.ts';
 import type { SsoServices } from '../../src/auth/sso/services.ts';
-import { ApiError } from '../../src/contract/errors.ts';
+import { Refusal } from '../../src/contract/errors.ts';
 import type { Role } from '../../src/contract/roles.ts';
-import type { Dispatch, Reply, Request } from '../../src/http/types.ts';
+import type { Dispatch, HttpResponse, Request } from '../../src/http/types.ts';
 import type { SigningKey } from '../../src/storage/lmdb/auth-records.ts';
 import type { ApiKey } from '../../src/storage/lmdb/records.ts';
 import { type Fixture, openFixture } from '../accounts/fixture.ts';
@@ -29,7 +29,7 @@ export interface RequestDeps {
 }
 
 /** A request as an HTTP engine passes it on. */
-export function requestOf(target: string, { method = 'GET', headers = {}, body = '' }: RequestDeps = {}): Request {
+export function createRequest(target: string, { method = 'GET', headers = {}, body = '' }: RequestDeps = {}): Request {
   const [path = '', query = ''] = target.split('?');
   const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
   return {
@@ -40,14 +40,14 @@ export function requestOf(target: string, { method = 'GET', headers = {}, body =
     header: (name) => headers[name],
     headers: () => Object.entries(headers),
     body: async (limit) => {
-      if (bytes.length > limit) throw new ApiError('body_too_large', 'Too large');
+      if (bytes.length > limit) throw new Refusal('body_too_large', 'Too large');
       return bytes;
     },
   };
 }
 
 /** A reply with its parsed JSON. */
-export interface Answer {
+export interface JsonResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   // biome-ignore lint/suspicious/noExplicitAny: what a test expects of it says what it is
@@ -55,20 +55,20 @@ export interface Answer {
   readonly text: string;
 }
 
-export async function send(dispatch: Dispatch, target: string, parts?: RequestDeps): Promise<Answer> {
-  const reply = await dispatch(requestOf(target, parts));
-  const { status, headers = {} } = reply;
-  const text = await textOf(reply);
+export async function send(dispatch: Dispatch, target: string, options?: RequestDeps): Promise<JsonResponse> {
+  const response = await dispatch(createRequest(target, options));
+  const { status, headers = {} } = response;
+  const text = await readText(response);
   const isJson =
     text !== '' && (headers['content-type'] ?? 'json').includes('json') && !headers['content-type']?.includes('ndjson');
   return { status, headers, text, json: isJson ? JSON.parse(text) : undefined };
 }
 
-async function textOf({ body = '', pieces }: Reply): Promise<string> {
-  if (pieces === undefined) return typeof body === 'string' ? body : new TextDecoder().decode(body);
+async function readText({ body = '', chunks }: HttpResponse): Promise<string> {
+  if (chunks === undefined) return typeof body === 'string' ? body : new TextDecoder().decode(body);
   const all: Uint8Array[] = [];
-  for (let piece = await pieces.next(); piece !== undefined; piece = await pieces.next()) all.push(piece);
-  pieces.stop();
+  for (let chunk = await chunks.next(); chunk !== undefined; chunk = await chunks.next()) all.push(chunk);
+  chunks.stop();
   return Buffer.concat(all).toString();
 }
 
@@ -103,11 +103,11 @@ export async function openAuthFixture(tokenRate = 0, base?: Fixture): Promise<Au
   const { directory, clock, team } = fixture;
   const signingKey = await newSigningKey(clock.now());
   const addClient = (role: Role, teamId = team.id) => createApiKey(directory, { teamId, name: role, role });
-  return { ...fixture, settings: settingsOf(fixture, signingKey, tokenRate), signingKey, addClient };
+  return { ...fixture, settings: createSettings(fixture, signingKey, tokenRate), signingKey, addClient };
 }
 
 /** The dependencies that a new process would issue and verify tokens with. */
-export function settingsOf(
+export function createSettings(
   { accountStore, directory, clock }: Pick<Fixture, 'accountStore' | 'directory' | 'clock'>,
   signingKey: SigningKey,
   tokenRate = 0,

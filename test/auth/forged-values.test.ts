@@ -18,22 +18,22 @@ beforeAll(async () => {
 });
 afterEach(() => sso.provider.reset());
 
-const headingOf = (html = '') => /<h1>([^<]*)</.exec(html)?.[1];
-const textOf = async (answer: Response | undefined) => (await answer?.text()) ?? '';
+const readHeading = (html = '') => /<h1>([^<]*)</.exec(html)?.[1];
+const readText = async (response: Response | undefined) => (await response?.text()) ?? '';
 const formIn = (html: string) => /name="form" value="([^"]*)"/.exec(html)?.[1] ?? '';
-const identitiesOf = (id: string) => sso.call('GET', `/users/${id}/identities`, 200);
+const listIdentities = (id: string) => sso.call('GET', `/users/${id}/identities`, 200);
 
 async function post(browser: CookieBrowser, path: string, fields: Readonly<Record<string, string>>) {
   const page = `${sso.url}${path}`;
-  const form = formIn(await textOf(await browser.send(page)));
+  const form = formIn(await readText(await browser.send(page)));
   return browser.send(page, { method: 'POST', body: new URLSearchParams({ form, ...fields }) });
 }
 
 async function signedIn(): Promise<CookieBrowser> {
   const browser = new CookieBrowser();
   const { last } = await browser.follow(`${sso.url}/console/sign-in`, () => false);
-  const answer = await post(browser, `${last.pathname}${last.search}`, { ...sso.admin, action: 'sign-in' });
-  await browser.follow(answer.headers.get('location')!, ({ pathname }) => pathname === '/');
+  const response = await post(browser, `${last.pathname}${last.search}`, { ...sso.admin, action: 'sign-in' });
+  await browser.follow(response.headers.get('location')!, ({ pathname }) => pathname === '/');
   return browser;
 }
 
@@ -66,19 +66,19 @@ describe('an old session of an Admin', () => {
     expect(await makeKey(browser)).toBe(401);
     sso.provider.behaviour.claims = { sub: 'mallory', email: 'mallory@example.com' };
     const callback = await sso.begin(browser);
-    const signIn = await signInOf(browser);
+    const signIn = await findSignIn(browser);
     browser.forge('flagmeter-sso', forge({ page: 'identities', query: '', linkTo: signIn, maxAge: null }));
     expect(await sso.finish(browser, callback)).toMatchObject({ code: null, status: 400 });
-    expect(await identitiesOf(adminId)).toMatchObject({ items: [] });
+    expect(await listIdentities(adminId)).toMatchObject({ items: [] });
     expect((await sso.enter()).reason).toBe('user_unknown');
     await browser.follow(`${sso.url}/console/sign-in`, ({ pathname }) => pathname === '/');
     expect(await makeKey(browser)).toBe(401);
   });
 
   /** The key of the browser's sign-in, which the list of sessions shows. */
-  async function signInOf(browser: CookieBrowser): Promise<string> {
-    const answer = await browser.send(`${sso.url}/api/v2/users/${adminId}/sessions`, { headers: ownPage });
-    const { items } = (await answer.json()) as { items: { signIn: string; current: boolean }[] };
+  async function findSignIn(browser: CookieBrowser): Promise<string> {
+    const response = await browser.send(`${sso.url}/api/v2/users/${adminId}/sessions`, { headers: ownPage });
+    const { items } = (await response.json()) as { items: { signIn: string; current: boolean }[] };
     return items.find(({ current }) => current)!.signIn;
   }
 });
@@ -120,8 +120,8 @@ describe('a forged cookie', () => {
     const out = `/connect/endsession?${new URLSearchParams({ client_id: sso.clientId, post_logout_redirect_uri: uri })}`;
     const signOut = async () => {
       const { browser } = await sso.enter();
-      const answer = await browser.send(`${sso.url}${out}`, { method: 'POST' });
-      const state = new URL(answer.headers.get('location')!).searchParams.get('state')!;
+      const response = await browser.send(`${sso.url}${out}`, { method: 'POST' });
+      const state = new URL(response.headers.get('location')!).searchParams.get('state')!;
       return { browser, back: `${sso.url}/connect/signed-out?${new URLSearchParams({ state })}` };
     };
     const honest = await signOut();
@@ -129,7 +129,7 @@ describe('a forged cookie', () => {
     for (const change of [{ uri: redirectUris.loopback }, { clientState: 'forged' }]) {
       const { browser, back } = await signOut();
       browser.forge('flagmeter-signed-out', withCode(change));
-      expect(headingOf(await textOf(await browser.send(back)))).toBe('You are signed out');
+      expect(readHeading(await readText(await browser.send(back)))).toBe('You are signed out');
     }
     await sso.configure({ createUsers: false, defaultTeam: null });
   });
@@ -151,10 +151,10 @@ describe('a forged cookie', () => {
       browser.send(`${sso.url}/console/callback?${new URLSearchParams({ state, code: 'x', iss: sso.url })}`);
     const other = Buffer.from('.example.com/').toString('base64url');
     for (const state of [`${id}.${code}.${other}`, `${id}.${flipped(code!)}.${path}`])
-      expect(await textOf(await finish(state))).toContain('was started in another browser');
+      expect(await readText(await finish(state))).toContain('was started in another browser');
     browser.forge('flagmeter-sign-in', flipped);
     const refused = await finish(`${id}.${code}.${path}`);
-    expect(await textOf(refused)).toContain('was started in another browser');
+    expect(await readText(refused)).toContain('was started in another browser');
   });
 
   it('does not open a session of the console', async () => {
@@ -172,7 +172,7 @@ describe('a forged hidden field', () => {
     const browser = new CookieBrowser();
     const refused = await post(browser, sso.target(), { ...sso.admin, form: 'f'.repeat(64) });
     expect(refused.status).toBe(403);
-    expect(await textOf(refused)).toContain('This page is out of date');
+    expect(await readText(refused)).toContain('This page is out of date');
   });
 
   test('token of a link is refused', async () => {
@@ -190,10 +190,10 @@ describe('a forged hidden field', () => {
     const page = '/connect/authenticator';
     const browser = new CookieBrowser();
     const shown = await post(browser, page, { ...sso.admin, action: 'sign-in' });
-    const secret = forge(secretField(await textOf(shown)));
+    const secret = forge(secretField(await readText(shown)));
     const code = appCode(secret, sso.clock.now());
     const again = await post(browser, page, { action: 'enrol', secret, code });
-    expect(headingOf(await textOf(again))).toBe('Set up two-step verification');
+    expect(readHeading(await readText(again))).toBe('Set up two-step verification');
     expect(await sso.call('GET', `/users/${adminId}`, 200)).not.toMatchObject({
       secondFactors: expect.arrayContaining(['totp']),
     });
@@ -203,10 +203,10 @@ describe('a forged hidden field', () => {
     const page = '/connect/authenticator';
     const [one, other] = [new CookieBrowser(), new CookieBrowser()];
     const shown = await post(one, page, { ...sso.admin, action: 'sign-in' });
-    const secret = secretField(await textOf(shown));
+    const secret = secretField(await readText(shown));
     await post(other, page, { ...sso.admin, action: 'sign-in' });
     const code = appCode(secret, sso.clock.now());
     const again = await post(other, page, { action: 'enrol', secret, code });
-    expect(headingOf(await textOf(again))).toBe('Set up two-step verification');
+    expect(readHeading(await readText(again))).toBe('Set up two-step verification');
   });
 });

@@ -81,6 +81,6 @@ export function signWith(privateKey: KeyObject, input: string): string {
 }
 
 /** The three parts of a token. */
-export function partsOf(token: string): [header: string, payload: string, signature: string] {
+export function splitToken(token: string): [header: string, payload: string, signature: string] {
   return token.split('.') as [string, string, string];
 }

@@ -61,11 +61,11 @@ describe('the metrics host does not accept credentials of the management API', (
     ],
   ])('%s', async (_, ask, status, code) => {
     for (const [name, text] of secrets()) {
-      const answer = await ask(text);
+      const response = await ask(text);
       // A token is longer than any application key.
       const expected = status === 404 && text === accessToken ? [400, 'invalid_body'] : [status, code];
-      const { code: found } = (await answer.json()) as { code: string };
-      expect([name, answer.status, found]).toEqual([name, ...expected]);
+      const { code: found } = (await response.json()) as { code: string };
+      expect([name, response.status, found]).toEqual([name, ...expected]);
     }
   });
 
@@ -84,9 +84,9 @@ describe('the management API does not accept credentials of the metrics host', (
       const text = credentials[name]!;
       for (const authorization of [`Bearer ${text}`, text, `Basic ${Buffer.from(`x:${text}`).toString('base64')}`]) {
         for (const path of ['/api/v2/applications', '/connect/userinfo']) {
-          const answer = await fetch(`http://${service.http}${path}`, { headers: { authorization } });
-          expect([path, answer.status]).toEqual([path, 401]);
-          expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer/);
+          const response = await fetch(`http://${service.http}${path}`, { headers: { authorization } });
+          expect([path, response.status]).toEqual([path, 401]);
+          expect(response.headers.get('www-authenticate')).toMatch(/^Bearer/);
         }
       }
       const form = { grant_type: 'client_credentials', client_id: text, client_secret: text };
@@ -98,8 +98,8 @@ describe('the management API does not accept credentials of the metrics host', (
 
 test('no endpoint accepts a token in the query', async () => {
   for (const path of ['/api/v2/users/me', '/connect/userinfo']) {
-    const answer = await fetch(`http://${service.http}${path}?access_token=${accessToken}`);
-    expect([path, answer.status]).toEqual([path, 401]);
+    const response = await fetch(`http://${service.http}${path}?access_token=${accessToken}`);
+    expect([path, response.status]).toEqual([path, 401]);
   }
 });
 

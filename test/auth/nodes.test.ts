@@ -7,7 +7,7 @@ import { openDirectory } from '../../src/accounts/directory.ts';
 import { readPublicKeys } from '../../src/accounts/public-keys.ts';
 import { acceptCode, addTotp, loadTotps } from '../../src/accounts/second-factors.ts';
 import { storedKeys } from '../../src/accounts/signing-keys.ts';
-import { planAfterLoss } from '../../src/auth/after-loss.ts';
+import { prepareRepair } from '../../src/auth/after-loss.ts';
 import { countAttempt, forgetFailures, forgiveAttempt, sweepThrottles } from '../../src/auth/factors/login-throttle.ts';
 import { assertionType } from '../../src/auth/oauth/client-assertion.ts';
 import { DeviceCodes } from '../../src/auth/oauth/device-codes.ts';
@@ -42,7 +42,7 @@ async function callNow({ accountStore, call }: SessionFixture, token: string): P
 describe('on two nodes', () => {
   test('a token invalidated at one is rejected by the other from the next request on', async () => {
     const { one, other } = await twoNodes();
-    for (let turn = 0; turn < 3; turn += 1) {
+    for (let round = 0; round < 3; round += 1) {
       const { access_token: token } = await one.tokens();
       expect(await callNow(other, token)).toBe(200);
       const sent = { method: 'POST', headers: { authorization: `Bearer ${token}` } };
@@ -54,12 +54,12 @@ describe('on two nodes', () => {
 
   test('a refresh token is valid once, and its reuse ends the session on both', async () => {
     const { one, other } = await twoNodes();
-    for (let turn = 0; turn < 3; turn += 1) {
+    for (let round = 0; round < 3; round += 1) {
       const { refresh_token: token } = await one.tokens();
       const nodes = [one, other, other, one];
-      const answers = await Promise.all(nodes.map(({ refresh }) => refresh(token)));
-      expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400]);
-      const { access_token: next } = answers.find(({ status }) => status === 200)!.json;
+      const responses = await Promise.all(nodes.map(({ refresh }) => refresh(token)));
+      expect(responses.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400]);
+      const { access_token: next } = responses.find(({ status }) => status === 200)!.json;
       for (const node of [one, other]) expect(await callNow(node, next)).toBe(401);
     }
   });
@@ -67,10 +67,10 @@ describe('on two nodes', () => {
   test('a refresh whose commit got no answer is not treated as reuse', async () => {
     const { relay, one, other } = await twoNodes();
     let { refresh_token: token } = await one.tokens();
-    for (let turn = 1; turn <= 3; turn += 1) {
+    for (let round = 1; round <= 3; round += 1) {
       relay.loseNextCommit();
       const { status, json } = await one.refresh(token);
-      expect([status, relay.lost]).toEqual([200, turn]);
+      expect([status, relay.lost]).toEqual([200, round]);
       expect(await callNow(other, json.access_token)).toBe(200);
       token = json.refresh_token;
     }
@@ -81,15 +81,15 @@ describe('on two nodes', () => {
     const totps = await loadTotps(randomBytes);
     const secret = totps.newSecret();
     const code = () => TOTP.generate({ secret: Secret.fromBase32(secret), timestamp: one.clock.now() });
-    const recoveryCodes = await one.directory.change((draft) =>
-      addTotp(one.directory, totps, draft, one.user.id, { secret, code: code() }),
+    const recoveryCodes = await one.directory.change((tx) =>
+      addTotp(one.directory, totps, tx, one.user.id, { secret, code: code() }),
     );
     await other.accountStore.current();
     one.clock.advance(30_000);
     const accepted = (typed: string) =>
       Promise.all(
         [one, other, other, one].map(({ directory }) =>
-          directory.change((draft) => acceptCode(directory, totps, draft, one.user.id, typed)),
+          directory.change((tx) => acceptCode(directory, totps, tx, one.user.id, typed)),
         ),
       );
     for (const [typed, factor] of [
@@ -117,8 +117,8 @@ describe('on two nodes', () => {
       client_assertion: assertion,
     };
     const nodes = [one, other, other, one];
-    const answers = await Promise.all(nodes.map(({ post }) => post('/connect/token', form)));
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 401, 401, 401]);
+    const responses = await Promise.all(nodes.map(({ post }) => post('/connect/token', form)));
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 401, 401, 401]);
   });
 
   test('a device starts at one, is allowed at the other, and gets its tokens once', async () => {
@@ -130,11 +130,11 @@ describe('on two nodes', () => {
     await other.accountStore.current();
     const waiting = there.find(userCode)!;
     const allowance = { userId: one.user.id, signIn: 'key', authTime: 1, scope: 'openid' };
-    expect(await other.accountStore.change((draft) => there.decide(draft, waiting, allowance))).toBe(true);
+    expect(await other.accountStore.change((tx) => there.decide(tx, waiting, allowance))).toBe(true);
     await one.accountStore.current();
     expect(at.poll(deviceCode, 'cli')).toEqual({ outcome: 'allowed' });
     const taking = [at.take.bind(at), there.take.bind(there)].map((take, index) =>
-      [one, other][index]!.accountStore.change((draft) => take(draft, deviceCode, 'cli')),
+      [one, other][index]!.accountStore.change((tx) => take(tx, deviceCode, 'cli')),
     );
     const taken = await Promise.all(taking);
     expect(taken.filter((each) => each !== undefined)).toEqual([allowance]);
@@ -143,10 +143,10 @@ describe('on two nodes', () => {
   test('failed sign-ins are counted together', async () => {
     const { one, other } = await twoNodes();
     const clock = testClock();
-    const browser = { id: 'a', mark: 'b' };
+    const browser = { id: 'a', permanentId: 'b' };
     const attempt = { email: 'ada@example.com', address: '192.0.2.1', browser };
     const nodes = [one, other].map(({ accountStore }) => ({ accountStore, clock }));
-    const count = (turn: number) => countAttempt(nodes[turn % 2]!, attempt);
+    const count = (round: number) => countAttempt(nodes[round % 2]!, attempt);
     const counted = await Promise.all([0, 1, 2, 3, 4].map(count));
     expect(counted.map(({ wait }) => wait)).toEqual([0, 0, 0, 0, 0]);
     expect((await count(0)).wait).toBe(5);
@@ -163,7 +163,7 @@ describe('on two nodes', () => {
   test('a signing key of one is loaded by the other before it verifies tokens', async () => {
     const url = await newDatabase(await sharedServer());
     const nodes = [openNode(url), openNode(url)];
-    const repair = await planAfterLoss(systemClock, 'ES256');
+    const repair = await prepareRepair(systemClock, 'ES256');
     await nodes[0]!.accountStore.change(repair);
     await nodes[1]!.accountStore.current();
     const rings = await Promise.all(
@@ -178,7 +178,7 @@ describe('on two nodes', () => {
       ),
     );
     expect(rings[0]!.current.kid).toBe(rings[1]!.current.kid);
-    await nodes[0]!.accountStore.change(await planAfterLoss(systemClock, 'EdDSA'));
+    await nodes[0]!.accountStore.change(await prepareRepair(systemClock, 'EdDSA'));
     await nodes[1]!.accountStore.current();
     const kids = rings.map((ring) => [ring.current.kid, ring.published.map(({ kid }) => kid)]);
     expect(kids[0]).toEqual(kids[1]);
@@ -190,7 +190,7 @@ test('a loss of changes ends all sessions and tokens, and no number is reused', 
   const { one, other } = await twoNodes();
   const { refresh_token: token } = await one.tokens();
   const before = one.accountStore.records('numbers').get('team')!;
-  await one.accountStore.change(await planAfterLoss(systemClock, 'ES256'));
+  await one.accountStore.change(await prepareRepair(systemClock, 'ES256'));
   await other.accountStore.current();
   expect(await other.refresh(token)).toMatchObject({ status: 400 });
   expect(other.accountStore.records('numbers').get('team')).toBe(before + 10_000);

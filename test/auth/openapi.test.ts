@@ -42,13 +42,13 @@ describe('the document of the auth host', () => {
 });
 
 describe('a departure from the document is detected:', () => {
-  const answer = { status: 200, headers: { 'content-type': 'application/json', 'cache-control': 'no-store' } };
+  const response = { status: 200, headers: { 'content-type': 'application/json', 'cache-control': 'no-store' } };
 
   test.each([
-    ['a missing field', { ...answer, text: '{"device_code":"x"}' }],
-    ['an undocumented field', { ...answer, text: '{"active":false,"why":"x"}' }],
-    ['an undocumented status', { ...answer, status: 418, text: '' }],
-    ['a missing header', { ...answer, headers: {}, text: '{"active":false}' }],
+    ['a missing field', { ...response, text: '{"device_code":"x"}' }],
+    ['an undocumented field', { ...response, text: '{"active":false,"why":"x"}' }],
+    ['an undocumented status', { ...response, status: 418, text: '' }],
+    ['a missing header', { ...response, headers: {}, text: '{"active":false}' }],
   ])('%s', (_, wrong) => {
     expect(departures('POST /connect/introspect', wrong)).not.toEqual([]);
   });
@@ -63,7 +63,7 @@ beforeAll(async () => {
   access = await token(fixture.service.http, fixture.service.credentials);
 });
 
-interface Sent {
+interface SentRequest {
   readonly form?: Parameters;
   readonly headers?: Record<string, string>;
 }
@@ -74,7 +74,7 @@ const bearer = (text: string) => ({ authorization: `Bearer ${text}` });
 
 describe('the service answers as documented', () => {
   /** Over HTTP. Other answers of the endpoints for clients are checked against the document in their own tests. */
-  test.each<[status: number, name: string, sent: () => Sent]>([
+  test.each<[status: number, name: string, sent: () => SentRequest]>([
     [200, 'POST /connect/token', () => ({ form: { ...grant, ...credentials } })],
     [400, 'POST /connect/token', () => ({ form: { scope: 'openid' } })],
     [401, 'POST /connect/token', () => ({ form: { ...grant, ...credentials, client_secret: 'wrong' } })],

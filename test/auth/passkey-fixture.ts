@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { type AskedOptions, Authenticator, type Tampering } from '../support/authenticator.ts';
+import { type AskedOptions, Authenticator, type ResponseChanges } from '../support/authenticator.ts';
 import { manage, token } from '../support/binary.ts';
 import { openSignIn, type Person, type SignInFixture } from './sign-in-fixture.ts';
 import type { Page, TestBrowser } from './test-browser.ts';
@@ -8,7 +8,7 @@ export const origin = 'https://auth.example';
 export const pagePath = '/connect/passkey';
 
 /** What a page passes to the browser. */
-export function optionsOf({ html }: Page): AskedOptions {
+export function readOptions({ html }: Page): AskedOptions {
   const [, text = ''] = /data-passkey="([^"]*)"/.exec(html) ?? [];
   return JSON.parse(text.replaceAll('&quot;', '"').replaceAll('&amp;', '&'));
 }
@@ -24,7 +24,7 @@ export interface PasskeyFixture extends SignInFixture {
   /** A new device that is a passkey of the Admin. */
   added(counter?: number): Promise<Authenticator>;
   /** Signs in with a passkey. */
-  enter(device: Authenticator, tampering?: Tampering, browser?: TestBrowser): Promise<Page>;
+  enter(device: Authenticator, tampering?: ResponseChanges, browser?: TestBrowser): Promise<Page>;
   /** Calls the management API about the passkeys of the Admin. */
   call(method: string, path: string, expected: number, body?: unknown): Promise<unknown>;
   list(): Promise<readonly ListedPasskey[]>;
@@ -51,7 +51,7 @@ export async function openPasskeys(): Promise<PasskeyFixture> {
   };
   const add: PasskeyFixture['add'] = async (device, fields = {}, person = fixture.admin) => {
     const browser = newBrowser();
-    const options = optionsOf(await openToAdd(browser, person));
+    const options = readOptions(await openToAdd(browser, person));
     return browser.submit({ action: 'add-passkey', ...device.create(options), ...fields });
   };
   const call: PasskeyFixture['call'] = async (method, path, expected, body) => {
@@ -71,7 +71,7 @@ export async function openPasskeys(): Promise<PasskeyFixture> {
       return device;
     },
     async enter(device, tampering = {}, browser = newBrowser()) {
-      const options = optionsOf(await browser.open(fixture.target()));
+      const options = readOptions(await browser.open(fixture.target()));
       return browser.submit({ action: 'passkey', ...device.get(options, tampering) });
     },
     list: async () => ((await call('GET', '', 200)) as { items: readonly ListedPasskey[] }).items,

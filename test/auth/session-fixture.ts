@@ -10,7 +10,7 @@ import { introspectionEndpoint } from '../../src/auth/oauth/introspection.ts';
 import { revocationEndpoint, tokenInvalidation } from '../../src/auth/oauth/revocation.ts';
 import { startSignIn } from '../../src/auth/oauth/sign-ins.ts';
 import { tokenEndpoint } from '../../src/auth/oauth/token-endpoint.ts';
-import { createBearer, Unauthorized } from '../../src/auth/oauth/validation.ts';
+import { createBearer, UnauthorizedError } from '../../src/auth/oauth/validation.ts';
 import { routesFrom } from '../../src/http/endpoint.ts';
 import { createRouter } from '../../src/http/router.ts';
 import type { Dispatch } from '../../src/http/types.ts';
@@ -20,14 +20,14 @@ import { type Fixture, openTestStore, testHealth } from '../accounts/fixture.ts'
 import { bind } from './bind.ts';
 import { expectDocumented } from './conformance.ts';
 import {
-  type Answer,
   type AuthFixture,
   type AuthSettings,
+  createRequest,
+  createSettings,
+  type JsonResponse,
   openAuthFixture,
   type RequestDeps,
-  requestOf,
   send,
-  settingsOf,
 } from './fixture.ts';
 
 export const redirectUri = 'https://shop.example/callback';
@@ -58,10 +58,10 @@ export interface SessionFixture extends AuthFixture {
   signIn(user?: User): Promise<SignedInBrowser>;
   /** A code for the shop, unless the parameters say otherwise. */
   code(made?: Partial<AuthorizationCode>): Promise<string>;
-  post(path: string, form: Record<string, string>, headers?: Record<string, string>): Promise<Answer>;
+  post(path: string, form: Record<string, string>, headers?: Record<string, string>): Promise<JsonResponse>;
   /** Exchanges a code, by default as the shop. */
-  exchange(code: string, sent?: Record<string, string>): Promise<Answer>;
-  refresh(refreshToken: string, sent?: Record<string, string>): Promise<Answer>;
+  exchange(code: string, sent?: Record<string, string>): Promise<JsonResponse>;
+  refresh(refreshToken: string, sent?: Record<string, string>): Promise<JsonResponse>;
   tokens(made?: Partial<AuthorizationCode>, client?: NewClient): Promise<Tokens>;
   /** The status of a request of the management API. */
   call(accessToken: string): Promise<number>;
@@ -69,7 +69,7 @@ export interface SessionFixture extends AuthFixture {
   audited(action: string): readonly object[];
   /** Closes the store, and continues with a new process that reads it. */
   restart(): Promise<SessionFixture>;
-  beside(parts: Pick<SessionFixture, 'store' | 'health' | 'accountStore'>): SessionFixture;
+  beside(stores: Pick<SessionFixture, 'store' | 'health' | 'accountStore'>): SessionFixture;
 }
 
 /** A user, their clients, and every endpoint that accepts tokens. Parameters as for `openAuthFixture`. */
@@ -91,28 +91,28 @@ export async function openSessionFixture(tokenRate = 0, base?: Fixture): Promise
 
 function withSessions(fixture: AuthFixture, user: User, shop: NewClient, app: NewClient): SessionFixture {
   const { settings, store, data, clock, signingKey } = fixture;
-  const dispatch = routesOf(settings);
+  const dispatch = createRoutes(settings);
   const post: SessionFixture['post'] = async (path, form, headers = {}) => {
-    const answer = await send(dispatch, path, {
+    const response = await send(dispatch, path, {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
       body: new URLSearchParams(form).toString(),
     });
-    if (path.startsWith('/connect/')) expectDocumented(`POST ${path}`, answer);
-    return answer;
+    if (path.startsWith('/connect/')) expectDocumented(`POST ${path}`, response);
+    return response;
   };
   const credentials: SessionFixture['credentials'] = ({ client, clientSecret }) => ({
     client_id: client.clientId,
     ...(clientSecret === null ? {} : { client_secret: clientSecret }),
   });
-  const beside: SessionFixture['beside'] = (parts) => {
-    const directory = openDirectory(parts.accountStore, { clock, randomBytes });
-    const other = { ...fixture, ...parts, directory };
-    return withSessions({ ...other, settings: settingsOf(other, signingKey) }, user, shop, app);
+  const beside: SessionFixture['beside'] = (stores) => {
+    const directory = openDirectory(stores.accountStore, { clock, randomBytes });
+    const other = { ...fixture, ...stores, directory };
+    return withSessions({ ...other, settings: createSettings(other, signingKey) }, user, shop, app);
   };
   const signIn = (who = user) => signInTo(settings, who);
   const code: SessionFixture['code'] = async (made = {}) =>
-    issueCode(settings, { ...grantOf(shop, user), signIn: made.signIn ?? (await signIn()).key, ...made });
+    issueCode(settings, { ...createGrant(shop, user), signIn: made.signIn ?? (await signIn()).key, ...made });
   const exchange: SessionFixture['exchange'] = (text, sent = {}) =>
     post('/connect/token', {
       grant_type: 'authorization_code',
@@ -138,7 +138,7 @@ function withSessions(fixture: AuthFixture, user: User, shop: NewClient, app: Ne
       return (await exchange(text, form)).json;
     },
     call: async (token) =>
-      (await dispatch(requestOf('/api', { headers: { authorization: `Bearer ${token}` } }))).status,
+      (await dispatch(createRequest('/api', { headers: { authorization: `Bearer ${token}` } }))).status,
     audited: (action) =>
       Array.from(store.audit.getRange(), ({ value }) => value).filter((entry) => entry.action === action),
     async restart() {
@@ -151,7 +151,7 @@ function withSessions(fixture: AuthFixture, user: User, shop: NewClient, app: Ne
   };
 }
 
-function grantOf({ client }: NewClient, { id }: User): Omit<AuthorizationCode, 'signIn' | 'expiresAt' | 'session'> {
+function createGrant({ client }: NewClient, { id }: User): Omit<AuthorizationCode, 'signIn' | 'expiresAt' | 'session'> {
   return {
     clientId: client.clientId,
     redirectUri,
@@ -167,14 +167,12 @@ async function signInTo(settings: AuthSettings, user: User): Promise<SignedInBro
   const browser: Browser = renewBrowser(undefined, randomBytes);
   const now = settings.clock.now();
   const authentication = { factors: ['password'], userAgent: '' } as const;
-  const { key } = await settings.accountStore.change((draft) =>
-    startSignIn(draft, user, { browser, authentication, now }),
-  );
+  const { key } = await settings.accountStore.change((tx) => startSignIn(tx, user, { browser, authentication, now }));
   const [cookie = ''] = new BrowserCookie(settings.issuer).write(browser).split(';');
   return { key, cookie };
 }
 
-function routesOf(settings: AuthSettings): Dispatch {
+function createRoutes(settings: AuthSettings): Dispatch {
   const authenticate = createBearer(settings);
   return createRouter([
     ...bind([tokenEndpoint, revocationEndpoint, introspectionEndpoint, ...endSessionEndpoints], settings),
@@ -187,7 +185,7 @@ function routesOf(settings: AuthSettings): Dispatch {
           await authenticate(request);
           return { status: 200 };
         } catch (error) {
-          if (error instanceof Unauthorized) return { status: 401 };
+          if (error instanceof UnauthorizedError) return { status: 401 };
           throw error;
         }
       },
@@ -199,8 +197,8 @@ function routesOf(settings: AuthSettings): Dispatch {
 export async function browse(
   { dispatch }: Pick<SessionFixture, 'dispatch'>,
   target: string,
-  parts?: RequestDeps,
+  options?: RequestDeps,
 ): Promise<{ status: number; headers: Readonly<Record<string, string>>; text: string }> {
-  const { status, headers = {}, body = '' } = await dispatch(requestOf(target, parts));
+  const { status, headers = {}, body = '' } = await dispatch(createRequest(target, options));
   return { status, headers, text: String(body) };
 }

@@ -65,7 +65,7 @@ export async function openSignIn(options: LocalOptions = {}): Promise<SignInFixt
   const data = `${freshDirectory()}/data`;
   const prepared = await prepareData(data, clock);
   const service = await startLocal({ clock, data, ...prepared, ...options });
-  return fixtureOf({ service, clock, ...prepared }, options);
+  return createFixture({ service, clock, ...prepared }, options);
 }
 
 async function prepareData(data: string, clock: TestClock) {
@@ -91,7 +91,7 @@ async function prepareData(data: string, clock: TestClock) {
 
 type Base = Pick<SignInFixture, 'service' | 'clock' | 'clientId' | 'admin' | 'outsider' | 'newcomer'>;
 
-function fixtureOf(base: Base, options: LocalOptions): SignInFixture {
+function createFixture(base: Base, options: LocalOptions): SignInFixture {
   const { service, clock, clientId, admin } = base;
   const { http, data, credentials } = service;
   const usual: Parameters = {
@@ -131,7 +131,7 @@ function fixtureOf(base: Base, options: LocalOptions): SignInFixture {
     },
     async restart() {
       await service.stop();
-      return fixtureOf({ ...base, service: await startLocal({ ...options, clock, data, credentials }) }, options);
+      return createFixture({ ...base, service: await startLocal({ ...options, clock, data, credentials }) }, options);
     },
   };
 }

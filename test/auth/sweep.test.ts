@@ -67,10 +67,10 @@ describe('a sweep removes', () => {
     const fixture = await openSessionFixture();
     await fixture.tokens();
     await fixture.tokens({}, fixture.app);
-    await fixture.directory.change((draft) => draft.put('users', fixture.user.id, { ...fixture.user, teams: [] }));
+    await fixture.directory.change((tx) => tx.put('users', fixture.user.id, { ...fixture.user, teams: [] }));
     await sweep(fixture);
     expect(counts(fixture)).toMatchObject({ sessions: 2, signIns: 2 });
-    await fixture.directory.change((draft) => draft.remove('users', fixture.user.id));
+    await fixture.directory.change((tx) => tx.remove('users', fixture.user.id));
     await sweep(fixture);
     expect(counts(fixture)).toMatchObject({ sessions: 0, userSessions: 0, signIns: 0 });
   });
@@ -84,7 +84,7 @@ describe('a sweep removes', () => {
       ...{ userId: id, credentialId: 'AAAA', publicKey: 'AAAA', counter: 0, transports: [], aaguid: '' },
       ...{ backedUp: false, name: 'Phone', createdAt: 0, lastUsedAt: null, answered: [] },
     };
-    const add = () => accountStore.change((draft) => draft.put('passkeys', passkeyKey(id, 'a'), passkey));
+    const add = () => accountStore.change((tx) => tx.put('passkeys', passkeyKey(id, 'a'), passkey));
     await add();
     await sweep(fixture);
     expect(store.passkeys.getCount()).toBe(1);

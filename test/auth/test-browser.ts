@@ -48,7 +48,7 @@ export class TestBrowser {
         response.setEncoding('utf8').on('data', (text: string) => {
           html += text;
         });
-        response.once('error', reject).once('end', () => resolve(this.#pageOf(response, html)));
+        response.once('error', reject).once('end', () => resolve(this.#readPage(response, html)));
       });
       sent.once('error', reject).end(body);
     });
@@ -57,7 +57,7 @@ export class TestBrowser {
     return page;
   }
 
-  #pageOf({ statusCode = 0, headers }: IncomingMessage, html: string): Page {
+  #readPage({ statusCode = 0, headers }: IncomingMessage, html: string): Page {
     return {
       status: statusCode,
       headers,

@@ -5,13 +5,13 @@ import { describe, expect, it } from 'vitest';
 const root = resolve(import.meta.dirname, '../..');
 const bun = join(root, 'node_modules/.bin/bun');
 
-interface Outcome {
+interface CommandResult {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-function bench(...args: string[]): Promise<Outcome> {
+function bench(...args: string[]): Promise<CommandResult> {
   return new Promise((done) => {
     const child = execFile(bun, [join(root, 'bench/main.ts'), ...args], (_, stdout, stderr) => {
       done({ code: child.exitCode ?? -1, stdout, stderr });

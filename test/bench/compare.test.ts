@@ -2,7 +2,7 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { isLoss, judge, type Row, rowsOf, type Verdict } from '../../bench/compare/row.ts';
+import { createRows, isLoss, judge, type Row, type Verdict } from '../../bench/compare/row.ts';
 import { json, markdown } from '../../bench/compare/table.ts';
 import { binaryPath, freshDirectory } from '../support/binary.ts';
 
@@ -82,14 +82,14 @@ describe('the rows of a group', () => {
     ['that neither side reports', [[run(null)], [run(null)]]],
     ['that is always 0', [[run(0)], [run(0)]]],
   ] as const)('omit a figure %s', (_, samples) => {
-    expect(rowsOf('wear', figures, samples)).toEqual([]);
+    expect(createRows('wear', figures, samples)).toEqual([]);
   });
 
   it.each([
     ['that one side reports', [[run(null)], [run(2)]], [2]],
     ['of sides that are both unavailable', [[], []], []],
   ] as const)('keep a figure %s', (_, samples, current) => {
-    expect(rowsOf('wear', figures, samples)).toMatchObject([{ group: 'wear', previous: [], current }]);
+    expect(createRows('wear', figures, samples)).toMatchObject([{ group: 'wear', previous: [], current }]);
   });
 });
 
@@ -126,15 +126,15 @@ describe('the comparison', () => {
     'of the executable with itself measures every figure',
     async () => {
       const out = freshDirectory();
-      const outcome = await compare('--against', binaryPath, '--small', '--json', '--out', out);
-      expect(outcome).toMatchObject({ code: 0, stderr: expect.not.stringContaining('NOT ') });
-      const { rows } = JSON.parse(outcome.stdout) as { rows: Row[] };
+      const result = await compare('--against', binaryPath, '--small', '--json', '--out', out);
+      expect(result).toMatchObject({ code: 0, stderr: expect.not.stringContaining('NOT ') });
+      const { rows } = JSON.parse(result.stdout) as { rows: Row[] };
       expect(new Set(rows.map(({ group }) => group.split(',')[0]))).toEqual(
         new Set('start memory token verify mint grpc unleash ingest one-port wear'.split(' ')),
       );
       for (const { group, name, previous, current } of rows)
         for (const value of [...previous, ...current]) expect(value, `${group} ${name}`).toEqual(expect.any(Number));
-      expect(readFileSync(join(out, 'compare.json'), 'utf8')).toBe(outcome.stdout);
+      expect(readFileSync(join(out, 'compare.json'), 'utf8')).toBe(result.stdout);
       expect(readFileSync(join(out, 'compare.md'), 'utf8')).toContain('| token, 8 connections: tokens/s |');
     },
     allGroupsMs,

@@ -42,7 +42,7 @@ async function run({ stallAt = -1, step = 0.25 } = {}) {
     due.push(slot.dueAt);
     setImmediate(() => {
       if (due.length === stallAt) clock.advance(500);
-      load.answered(slot, true);
+      load.countResponse(slot, true);
     });
   });
   for (let slot = 0; slot < 2; slot++) load.add({ ...newSlot });
@@ -72,7 +72,7 @@ test('lateness is the delay of the generator, not of the target', async () => {
   const load: LoadRun<Slot> = new LoadRun({ warmupSeconds: 0, seconds: 1, rate: 10 }, whole, clock, (slot) => {
     // The only connection is busy until the next three are due.
     clock.advance(300);
-    setImmediate(() => load.answered(slot, true));
+    setImmediate(() => load.countResponse(slot, true));
   });
   load.add({ ...newSlot });
   const { sent, latencies, lateness } = await load.run();
@@ -88,7 +88,7 @@ test('a generator that is held up reports its lateness', async () => {
     { warmupSeconds: 0, seconds: 1, rate: 100 },
     whole,
     clock,
-    (slot) => void setImmediate(() => load.answered(slot, true)),
+    (slot) => void setImmediate(() => load.countResponse(slot, true)),
   );
   for (let slot = 0; slot < 50; slot++) load.add({ ...newSlot });
   setImmediate(() => {
@@ -108,7 +108,7 @@ test('the delays of a slow target are not in the share of the generator', async 
     const end = clock.now() + 300;
     const look = () => {
       if (clock.now() < end) setImmediate(look);
-      else load.answered(slot, true);
+      else load.countResponse(slot, true);
     };
     setImmediate(look);
   });

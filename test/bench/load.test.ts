@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { type handleUnaryCall, Server, ServerCredentials, status } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { LoadPlan, LoadReport } from '../../src/bench/load/plan.ts';
-import { reportOf } from '../../src/bench/load/reports.ts';
+import { encodeReport } from '../../src/bench/load/reports.ts';
 import { decodeUsageReport } from '../../src/ingest/formats/reports/proto.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -78,9 +78,9 @@ describe('the load generator', () => {
   });
 
   it('counts every answer other than 202 by its status', async () => {
-    let answers = 0;
+    let responses = 0;
     const port = await serve((_, response) => {
-      const status = [202, 202, 503, 429][answers++ % 4] ?? 202;
+      const status = [202, 202, 503, 429][responses++ % 4] ?? 202;
       response.writeHead(status, { 'content-length': 3 }).end('no\n');
     });
     const report = await generate({ port, limit: 100 });
@@ -88,10 +88,10 @@ describe('the load generator', () => {
   });
 
   it('counts a lost connection and continues on a new one', async () => {
-    let answers = 0;
+    let responses = 0;
     const port = await serve((request, response) => {
-      answers += 1;
-      if (answers === 10) request.socket.destroy();
+      responses += 1;
+      if (responses === 10) request.socket.destroy();
       else response.writeHead(202, { 'content-length': 0 }).end();
     });
     const report = await generate({ port, limit: 50 });
@@ -99,10 +99,10 @@ describe('the load generator', () => {
   });
 
   it('reports what was accepted before the target ended', async () => {
-    let answers = 0;
+    let responses = 0;
     const port = await serve((request, response) => {
-      answers += 1;
-      if (answers <= 10) return void response.writeHead(202, { 'content-length': 0 }).end();
+      responses += 1;
+      if (responses <= 10) return void response.writeHead(202, { 'content-length': 0 }).end();
       for (const close of closing.splice(0)) close();
       request.socket.destroy();
     });
@@ -141,13 +141,13 @@ describe('the load generator', () => {
   });
 
   it('shows a stall in the quantiles of an open loop', async () => {
-    let answers = 0;
+    let responses = 0;
     let stalled = 0;
     const port = await serve((_, response) => {
-      answers += 1;
+      responses += 1;
       const before = performance.now();
-      while (answers === 50 && performance.now() - before < 400);
-      if (answers === 50) stalled = performance.now() - before;
+      while (responses === 50 && performance.now() - before < 400);
+      if (responses === 50) stalled = performance.now() - before;
       response.writeHead(202, { 'content-length': 0 }).end();
     });
     const report = await generate({ port, rate: 200, seconds: 1 });
@@ -160,13 +160,13 @@ describe('the load generator', () => {
 
   it('makes calls over gRPC, each a report of its own', async () => {
     const reports = new Set<string>();
-    const { message, marks, answer } = reportOf('a-key', new Date(1_000_000), 3);
+    const { message, positions, response } = encodeReport('a-key', new Date(1_000_000), 3);
     const port = await serveGrpc((received) => {
       const { time, instanceName } = decodeUsageReport(received);
       reports.add(`${instanceName} ${time}`);
-      return reports.size === 90 ? Buffer.from([8, 1]) : answer;
+      return reports.size === 90 ? Buffer.from([8, 1]) : response;
     });
-    const calls = { path, marks, message: message.toString('base64'), answer: answer.toString('base64') };
+    const calls = { path, marks: positions, message: message.toString('base64'), answer: response.toString('base64') };
     const plan = { protocol: 'grpc', streams: 2, firstNumber: 5, requests: [], ...calls } as const;
     const report = await generate({ port, threads: 2, limit: 100, ...plan });
     expect(report).toMatchObject({ sent: 100, requests: 99, accepted: [99], errors: { answer: 1 } });
@@ -177,9 +177,9 @@ describe('the load generator', () => {
   });
 
   it('names the gRPC status of a call that failed', async () => {
-    const { message, marks, answer } = reportOf('a-key', new Date(1_000_000), 3);
+    const { message, positions, response } = encodeReport('a-key', new Date(1_000_000), 3);
     const port = await serveGrpc(() => undefined);
-    const calls = { path, marks, message: message.toString('base64'), answer: answer.toString('base64') };
+    const calls = { path, marks: positions, message: message.toString('base64'), answer: response.toString('base64') };
     const plan = { protocol: 'grpc', streams: 1, firstNumber: 0, requests: [], ...calls } as const;
     const report = await generate({ port, limit: 5, ...plan });
     expect(report).toMatchObject({ requests: 0, errors: { RESOURCE_EXHAUSTED: 5 } });

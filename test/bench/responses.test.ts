@@ -12,7 +12,7 @@ const stream = Buffer.from(
     'HTTP/1.1 503 Service Unavailable\r\ncontent-type: text/plain\r\ncontent-length: 23\r\n\r\nHTTP/1.1 202 Accepted\r\n',
 );
 
-function statusesOf(chunks: readonly Uint8Array[]): number[] {
+function readStatuses(chunks: readonly Uint8Array[]): number[] {
   const statuses: number[] = [];
   const read = responseReader((status) => statuses.push(status));
   for (const chunk of chunks) read(chunk);
@@ -26,17 +26,17 @@ describe('responseReader', () => {
       fc.property(cuts, (points) => {
         const edges = [0, ...points.toSorted((a, b) => a - b), stream.length];
         const chunks = edges.slice(1).map((end, index) => stream.subarray(edges[index], end));
-        expect(statusesOf(chunks)).toEqual([202, 429, 200, 204, 202, 503]);
+        expect(readStatuses(chunks)).toEqual([202, 429, 200, 204, 202, 503]);
       }),
     );
   });
 
   it('reads a stream byte by byte', () => {
-    expect(statusesOf([...stream].map((byte) => Uint8Array.of(byte)))).toEqual([202, 429, 200, 204, 202, 503]);
+    expect(readStatuses([...stream].map((byte) => Uint8Array.of(byte)))).toEqual([202, 429, 200, 204, 202, 503]);
   });
 
   it('does not report a response whose body has not arrived', () => {
-    expect(statusesOf([Buffer.from('HTTP/1.1 400 Bad\r\ncontent-length: 3\r\n\r\nab')])).toEqual([]);
+    expect(readStatuses([Buffer.from('HTTP/1.1 400 Bad\r\ncontent-length: 3\r\n\r\nab')])).toEqual([]);
   });
 
   it.each([
@@ -46,6 +46,6 @@ describe('responseReader', () => {
     ['a chunk without a size', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nx\r\n'],
     ['a head that does not end', 'x'.repeat(70_000)],
   ])('throws on %s', (_, text) => {
-    expect(() => statusesOf([Buffer.from(text)])).toThrow();
+    expect(() => readStatuses([Buffer.from(text)])).toThrow();
   });
 });

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
-import { type Fault, ops, opsOf, testAtOnce } from '../support/alerting.ts';
+import { type Fault, findOpsAddress, ops, testAtOnce } from '../support/alerting.ts';
 import {
   type Binary,
   createKey,
@@ -29,11 +29,11 @@ import { type OnResizableDisk, startOnResizableDisk } from '../support/small-dis
  * second. The durations of the conditions are omitted here; test/docs/alerts.test.ts checks them.
  */
 
-interface Kept extends Shop {
+interface FaultScene extends Shop {
   readonly service: Binary;
 }
 
-async function startKept(args: readonly string[], env: Record<string, string> = {}): Promise<Kept> {
+async function startKept(args: readonly string[], env: Record<string, string> = {}): Promise<FaultScene> {
   const data = join(freshDirectory(), 'data');
   const credentials = await prepare(data);
   const service = await startBinary({ data, args: [...ops, ...args], env });
@@ -106,8 +106,8 @@ async function startUnfolded() {
 
 needing('g++', 'openssl', 'prometheus').describe('alerts of a single machine', () => {
   let slow: Awaited<ReturnType<typeof startSlow>>;
-  let plain: Kept;
-  let busy: Kept;
+  let plain: FaultScene;
+  let busy: FaultScene;
   let damaged: Awaited<ReturnType<typeof startDamaged>>;
   let unfolded: Awaited<ReturnType<typeof startUnfolded>>;
   let secured: Awaited<ReturnType<typeof startSecured>>;
@@ -129,7 +129,7 @@ needing('g++', 'openssl', 'prometheus').describe('alerts of a single machine', (
       restarting(restartPort),
     ]);
     const services = [slow, plain, busy, damaged, unfolded, secured].map(({ service }) => service);
-    const targets = [...services, ...(disk ? [disk] : [])].map(opsOf);
+    const targets = [...services, ...(disk ? [disk] : [])].map(findOpsAddress);
     prometheus = await Prometheus.start([...targets, `127.0.0.1:${restartPort}`]);
   });
 
@@ -161,7 +161,7 @@ needing('g++', 'openssl', 'prometheus').describe('alerts of a single machine', (
     {
       what: 'a disk that fills up and is full',
       alerts: ['FlagmeterDiskFillsUp', 'FlagmeterDiskAlmostFull', 'FlagmeterCommitsFail', 'FlagmeterNotReady'],
-      target: () => opsOf(disk!),
+      target: () => findOpsAddress(disk!),
       async provoke() {
         for (const size of ['3g', '2g', '1g', '60m']) {
           disk!.resize(size);
@@ -177,7 +177,7 @@ needing('g++', 'openssl', 'prometheus').describe('alerts of a single machine', (
     {
       what: 'a slow disk',
       alerts: ['FlagmeterCommitsSlow', 'FlagmeterChangesSlow', 'FlagmeterRequestsSlow'],
-      target: () => opsOf(slow.service),
+      target: () => findOpsAddress(slow.service),
       provoke: async () => slow.slow(),
       goOn: () =>
         Promise.all([
@@ -188,14 +188,14 @@ needing('g++', 'openssl', 'prometheus').describe('alerts of a single machine', (
     {
       what: 'packets with a key that was revoked',
       alerts: ['FlagmeterRefusesMuch'],
-      target: () => opsOf(plain.service),
+      target: () => findOpsAddress(plain.service),
       provoke: () => sendCheck(plain.service.http, plain.key, 'checkout'),
       goOn: unknownKeys,
     },
     {
       what: 'a Backend key in a packet, an environment that does not exist, and an API key that expires soon',
       alerts: ['FlagmeterSendersRefused', 'FlagmeterKeyLeaked', 'FlagmeterApiKeysExpire'],
-      target: () => opsOf(plain.service),
+      target: () => findOpsAddress(plain.service),
       async provoke() {
         const { service, credentials, application } = plain;
         const access = await token(service.http, credentials);
@@ -210,7 +210,7 @@ needing('g++', 'openssl', 'prometheus').describe('alerts of a single machine', (
     {
       what: 'a receiver of webhooks that is gone',
       alerts: ['FlagmeterWebhooksFail', 'FlagmeterWebhooksWait'],
-      target: () => opsOf(plain.service),
+      target: () => findOpsAddress(plain.service),
       async provoke() {
         const { service, credentials } = plain;
         const access = await token(service.http, credentials);
@@ -224,7 +224,7 @@ needing('g++', 'openssl', 'prometheus').describe('alerts of a single machine', (
     {
       what: 'a thread that has too little of the processor',
       alerts: ['FlagmeterThreadLate'],
-      target: () => opsOf(busy.service),
+      target: () => findOpsAddress(busy.service),
       provoke: standStill,
       async goOn() {
         for (let times = 0; times < 4; times += 1) await standStill();
@@ -233,7 +233,7 @@ needing('g++', 'openssl', 'prometheus').describe('alerts of a single machine', (
     {
       what: 'a store that is damaged',
       alerts: ['FlagmeterRequestsFail'],
-      target: () => opsOf(damaged.service),
+      target: () => findOpsAddress(damaged.service),
       async provoke() {
         await sendCheck(damaged.service.http, damaged.key, 'checkout');
         await damaged.ask(); // The report folds the journal, so that no later fold writes over the damage.
@@ -244,7 +244,7 @@ needing('g++', 'openssl', 'prometheus').describe('alerts of a single machine', (
     {
       what: 'a store whose write lock another process holds',
       alerts: ['FlagmeterJournalGrows'],
-      target: () => opsOf(unfolded.service),
+      target: () => findOpsAddress(unfolded.service),
       async provoke() {
         unfolded.hold();
         await unfolded.send();
@@ -253,7 +253,7 @@ needing('g++', 'openssl', 'prometheus').describe('alerts of a single machine', (
     {
       what: 'a certificate that was not renewed',
       alerts: ['FlagmeterCertificateExpires'],
-      target: () => opsOf(secured.service),
+      target: () => findOpsAddress(secured.service),
       async provoke() {
         secured.make(10);
         secured.service.kill('SIGHUP');

@@ -50,7 +50,7 @@ function writeBoth(http: string, { access, application, key }: Awaited<ReturnTyp
   };
 }
 
-async function countsOf(data: string, credentials: Awaited<ReturnType<typeof prepare>>, application: string) {
+async function readCounts(data: string, credentials: Awaited<ReturnType<typeof prepare>>, application: string) {
   const service = await startBinary({ data });
   const access = await token(service.http, credentials);
   const path = `/api/v2/applications/${application}/features?limit=200`;
@@ -94,7 +94,7 @@ test('a backup of a busy server has everything acknowledged before it began, and
     expect(await runBinary(['verify', file])).toMatchObject({ code: 0 });
     const target = join(directory, `restored-${round}`);
     expect(await runBinary(['restore', '--from', file, '--data', target])).toMatchObject({ code: 0 });
-    const { changes, packets } = await countsOf(target, credentials, shop.application);
+    const { changes, packets } = await readCounts(target, credentials, shop.application);
     expect(packets).toBeGreaterThanOrEqual(before);
     expect(changes).toBeGreaterThanOrEqual(packets);
   }

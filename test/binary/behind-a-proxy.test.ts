@@ -16,7 +16,7 @@ import {
 } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { startProxy } from '../support/proxy.ts';
-import { type Answered, byGrpc, byHttp1, byHttp2, type Sent } from '../support/proxy-clients.ts';
+import { byGrpc, byHttp1, byHttp2, type ProxyResponse, type RequestOptions } from '../support/proxy-clients.ts';
 import { type ProxyKind, proxyKinds, type RunningProxy } from '../support/proxy-program.ts';
 import { encode as encodeMessage } from '../support/report-messages.ts';
 
@@ -43,10 +43,10 @@ async function openShop(args: readonly string[]): Promise<Shop> {
   return { service, credentials, access, application, serverKey };
 }
 
-type Send = (port: number, path: string, sent: Sent) => Promise<Answered>;
+type Send = (port: number, path: string, sent: RequestOptions) => Promise<ProxyResponse>;
 
 /** The address that the audit log has for a change of the application. */
-async function addressOf(shop: Shop, port: number, send: Send, sent: Sent): Promise<string> {
+async function findAddress(shop: Shop, port: number, send: Send, sent: RequestOptions): Promise<string> {
   const { service, access, application } = shop;
   const path = `/api/v2/applications/${application}`;
   const name = `Shop ${Math.random()}`;
@@ -94,12 +94,12 @@ function testBehind(kind: ProxyKind): void {
     ['HTTP/2', byHttp2],
   ] as const)('over %s', (_, send) => {
     test.each([ann, bob])('the audit log has the address of a client at %s', async (localAddress) => {
-      expect(await addressOf(shop, proxy.port, send, { localAddress })).toBe(localAddress);
+      expect(await findAddress(shop, proxy.port, send, { localAddress })).toBe(localAddress);
     });
 
     test.each(spoofs)('a client cannot claim the address %s', async (said) => {
       const headers = { 'x-forwarded-for': said, forwarded: `for=${said}`, 'x-real-ip': said, 'true-client-ip': said };
-      expect(await addressOf(shop, proxy.port, send, { localAddress: ann, headers })).toBe(ann);
+      expect(await findAddress(shop, proxy.port, send, { localAddress: ann, headers })).toBe(ann);
     });
   });
 
@@ -114,7 +114,7 @@ function testBehind(kind: ProxyKind): void {
       client.close();
       return { status, headers: {}, body: text.toString() };
     };
-    expect(await addressOf(shop, port, past, {})).toBe(bob);
+    expect(await findAddress(shop, port, past, {})).toBe(bob);
   });
 
   test('gRPC calls of a server are answered', async () => {
@@ -184,7 +184,7 @@ describe('without trusted proxies', () => {
       const shop = await openShop([]);
       const proxy = await startProxy('nginx', freshDirectory(), shop.service);
       for (const localAddress of [ann, bob])
-        expect(await addressOf(shop, proxy.port, byHttp1, { localAddress })).toBe(here);
+        expect(await findAddress(shop, proxy.port, byHttp1, { localAddress })).toBe(here);
       const lines = shop.service
         .stderr()
         .split('\n')
@@ -205,11 +205,15 @@ for (const kind of proxyKinds)
     const agent = new Agent({ keepAlive: true, maxSockets: 48 });
     const body = JSON.stringify({ ...stats(shop, 'flood'), pad: 'x'.repeat(20_000) });
     const sent = { method: 'POST', headers: { 'content-type': 'application/json' }, body, agent };
-    const answers = await Promise.all(Array.from({ length: 800 }, () => byHttp1(proxy.port, '/api/usage/stats', sent)));
-    const outcomes = answers.map((answer) => (answer.status === 200 ? 'taken' : String(JSON.parse(answer.body).code)));
-    expect(outcomes).toContain('taken');
-    expect(outcomes).toContain('rate_limited');
-    const others = outcomes.filter((each) => !['taken', 'rate_limited', 'backpressure'].includes(each));
+    const responses = await Promise.all(
+      Array.from({ length: 800 }, () => byHttp1(proxy.port, '/api/usage/stats', sent)),
+    );
+    const results = responses.map((response) =>
+      response.status === 200 ? 'taken' : String(JSON.parse(response.body).code),
+    );
+    expect(results).toContain('taken');
+    expect(results).toContain('rate_limited');
+    const others = results.filter((each) => !['taken', 'rate_limited', 'backpressure'].includes(each));
     expect(others).toEqual([]);
     agent.destroy();
     await proxy.stop();
@@ -225,7 +229,7 @@ needing('haproxy', 'nginx').test(
     for (const send of [byHttp1, byHttp2])
       for (const said of ['198.51.100.7', `198.51.100.7, ${here}`]) {
         const headers = { 'x-forwarded-for': said };
-        expect(await addressOf(shop, far.port, send, { localAddress: ann, headers })).toBe(ann);
+        expect(await findAddress(shop, far.port, send, { localAddress: ann, headers })).toBe(ann);
       }
     const message = encodeMessage('Usage.FeatureStat', stats(shop, 'two'));
     expect(await byGrpc(far.port, '/Usage.Usage/SendStats', message)).toMatchObject({ code: 0 });
@@ -235,7 +239,7 @@ needing('haproxy', 'nginx').test(
 );
 
 /** The line of the docs with which a proxy writes `Forwarded`, in place of that in its example. */
-function forwardedOf(kind: ProxyKind): Record<string, string> {
+function readForwardedLine(kind: ProxyKind): Record<string, string> {
   const document = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
   const row = {
     haproxy: /^\| HAProxy 2\.6 \| `(.*)` \|$/m,
@@ -254,10 +258,10 @@ function forwardedOf(kind: ProxyKind): Record<string, string> {
 for (const kind of proxyKinds)
   needing(kind).test(`${kind} may write Forwarded`, async () => {
     const shop = await openShop(['--trusted-proxies', here, '--proxy-header', 'forwarded']);
-    const proxy = await startProxy(kind, freshDirectory(), shop.service, { replace: forwardedOf(kind) });
+    const proxy = await startProxy(kind, freshDirectory(), shop.service, { replace: readForwardedLine(kind) });
     for (const said of ['for=198.51.100.7', 'for="198.51.100.7', '"', 'for=198.51.100.7;by="']) {
       const headers = { forwarded: said, 'x-forwarded-for': '198.51.100.8' };
-      expect(await addressOf(shop, proxy.port, byHttp1, { localAddress: ann, headers })).toBe(ann);
+      expect(await findAddress(shop, proxy.port, byHttp1, { localAddress: ann, headers })).toBe(ann);
     }
     await proxy.stop();
   });

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Outcome } from '../../src/bench/outcome.ts';
+import type { BenchResult } from '../../src/bench/outcome.ts';
 import { freshDirectory, prepare, requireBinary, startBinary, stop } from '../support/binary.ts';
 import { runBinary } from '../support/run-binary.ts';
 
@@ -25,12 +25,12 @@ test('bench measures a temporary server, writes a report, and removes the store'
   const { code, stdout, stderr } = await runBinary(['bench', '--small', '--data', data, '--report', report, '--json']);
   expect(stderr).toContain('6/6 base, grpc, 80 %, 1 connection:');
   expect(code).toBe(0);
-  const outcome = JSON.parse(stdout) as Outcome;
-  expect(outcome.exact).toBe(true);
-  const stages = outcome.measurements.map(({ transport, share = 1, errors }) => [transport, share, errors]);
+  const result = JSON.parse(stdout) as BenchResult;
+  expect(result.exact).toBe(true);
+  const stages = result.measurements.map(({ transport, share = 1, errors }) => [transport, share, errors]);
   expect(stages).toEqual(['http', 'grpc'].flatMap((each) => [1, 0.5, 0.8].map((share) => [each, share, 0])));
   expect(stderr).toMatch(/^6 stages in 1 run: \d+ s, or up to \d+ s on a busy machine\./);
-  for (const { packetsPerSecond, share, p99, generatorP99, othersP99 } of outcome.measurements) {
+  for (const { packetsPerSecond, share, p99, generatorP99, othersP99 } of result.measurements) {
     expect(packetsPerSecond).toBeGreaterThan(0);
     if (share === undefined) continue;
     expect(generatorP99).toBeGreaterThan(0);
@@ -53,7 +53,7 @@ test('bench drives a running server in an application that it deletes', async ()
     env,
   );
   expect([code, stderr]).toEqual([0, expect.stringContaining('6/6 running server')]);
-  expect((JSON.parse(stdout) as Outcome).exact).toBe(true);
+  expect((JSON.parse(stdout) as BenchResult).exact).toBe(true);
   const apps = await runBinary(['apps', 'list', '--url', url, '--json'], env);
   expect(JSON.parse(apps.stdout)).toMatchObject({ items: [] });
   await stop(server);

@@ -13,8 +13,8 @@ async function report(http: string, key: string, minutesAgo: number): Promise<bo
   const body = JSON.stringify({ appKey: key, environment: 'Production', time, stats });
   const headers = { 'content-type': 'application/json' };
   try {
-    const answer = await fetch(`http://${http}/api/usage/stats`, { method: 'POST', headers, body });
-    return answer.status === 200;
+    const response = await fetch(`http://${http}/api/usage/stats`, { method: 'POST', headers, body });
+    return response.status === 200;
   } catch {
     return undefined;
   }
@@ -50,9 +50,9 @@ test('a server killed while it rolls up counts neither loses a count nor adds it
     const send = async () => {
       for (;;) {
         sent += 1;
-        const answer = await report(service.http, shop.key, Math.floor(random() * 200));
-        if (answer === undefined) return;
-        expect(answer).toBe(true);
+        const response = await report(service.http, shop.key, Math.floor(random() * 200));
+        if (response === undefined) return;
+        expect(response).toBe(true);
         accepted += 1;
       }
     };

@@ -13,7 +13,7 @@ import {
   startBinary,
   stop,
 } from '../support/binary.ts';
-import { type Ended, runBinary, runProgram } from '../support/run-binary.ts';
+import { type ExitResult, runBinary, runProgram } from '../support/run-binary.ts';
 
 let service: Binary;
 let credentials: Credentials;
@@ -52,7 +52,7 @@ function newHome(env: Record<string, string> = {}): Home {
 }
 
 /** Runs a command to its end, with the variables of a home. */
-async function run({ env }: Home, ...args: string[]): Promise<Omit<Ended, 'signal'>> {
+async function run({ env }: Home, ...args: string[]): Promise<Omit<ExitResult, 'signal'>> {
   const { code, stdout, stderr } = await runBinary(args, env);
   return { code, stdout, stderr };
 }

@@ -5,7 +5,7 @@ import { binaryPath, freshDirectory, prepare, startBinary, startProcess, stop } 
 import { freePorts } from '../support/free-ports.ts';
 import { canMount } from '../support/mount.ts';
 import { openSender } from '../support/packet-sender.ts';
-import { type Ended, runBinary, runProgram } from '../support/run-binary.ts';
+import { type ExitResult, runBinary, runProgram } from '../support/run-binary.ts';
 import { openShop, readChecks, sendCheck } from '../support/shop.ts';
 
 describe('exit codes', () => {
@@ -30,8 +30,8 @@ describe('exit codes', () => {
     },
     { args: ['serve', ...freePorts, '--data', '/dev/null/data'], code: 1, stderr: /data directory \/dev\/null\/data/ },
   ])('$args ends with $code', async ({ args, code, stdout = /^/, stderr = /^/ }) => {
-    const outcome = await runBinary(args);
-    expect(outcome).toMatchObject({
+    const result = await runBinary(args);
+    expect(result).toMatchObject({
       code,
       stdout: expect.stringMatching(stdout),
       stderr: expect.stringMatching(stderr),
@@ -40,7 +40,7 @@ describe('exit codes', () => {
 });
 
 /** Runs `serve` with its own temp directory, mounted in a namespace as `mount` says. */
-function inTempDirectory(mount: string): Promise<Ended> {
+function inTempDirectory(mount: string): Promise<ExitResult> {
   const temp = freshDirectory();
   const serve = `TMPDIR="${temp}" exec "${binaryPath}" serve --data "${temp}/data" ${freePorts.join(' ')}`;
   const script = `mount -t tmpfs ${mount} none "${temp}" && ${serve}`;
@@ -52,19 +52,19 @@ describe('a temp directory', () => {
   const must = 'set TMPDIR to a directory with 1 MB of room that can be written to and is not mounted noexec';
 
   test('that does not exist is named, with the remedy', async () => {
-    const outcome = await runBinary(['serve', '--data', 'data', ...freePorts], { TMPDIR: '/nonexistent' });
-    expect(outcome.code).toBe(1);
-    expect(outcome.stderr).toContain('Cannot unpack the LMDB add-on to the temp directory /nonexistent: ');
-    expect(outcome.stderr).toContain(must);
+    const result = await runBinary(['serve', '--data', 'data', ...freePorts], { TMPDIR: '/nonexistent' });
+    expect(result.code).toBe(1);
+    expect(result.stderr).toContain('Cannot unpack the LMDB add-on to the temp directory /nonexistent: ');
+    expect(result.stderr).toContain(must);
   });
 
   test.runIf(canMount()).each([
     ['noexec', '-o noexec', 'it is mounted noexec'],
     ['full', '-o size=64k', 'it cannot be written to, or is full'],
   ])('that is %s is named, with the remedy', async (_what, mount, fault) => {
-    const outcome = await inTempDirectory(mount);
-    expect(outcome.code).toBe(1);
-    expect(outcome.stderr).toMatch(new RegExp(`^Cannot .* the temp directory /.*: ${fault}; ${must}`));
+    const result = await inTempDirectory(mount);
+    expect(result.code).toBe(1);
+    expect(result.stderr).toMatch(new RegExp(`^Cannot .* the temp directory /.*: ${fault}; ${must}`));
   });
 });
 

@@ -7,7 +7,7 @@ import { freePorts } from '../support/free-ports.ts';
 import { runBinary } from '../support/run-binary.ts';
 import { openShop } from '../support/shop.ts';
 
-const logOf = (stderr: string): Record<string, unknown>[] =>
+const parseLog = (stderr: string): Record<string, unknown>[] =>
   stderr
     .split('\n')
     .filter((line) => line.startsWith('{'))
@@ -21,10 +21,10 @@ describe('the start', () => {
     await openShop(first.http, credentials);
     await stop(first);
     const [again, fresh] = [await startBinary({ data, args: ['--existing'] }), await startBinary()];
-    expect(logOf(again.stderr())).toContainEqual(
+    expect(parseLog(again.stderr())).toContainEqual(
       expect.objectContaining({ msg: 'opened an existing store', data, applications: 1 }),
     );
-    expect(logOf(fresh.stderr())).toContainEqual(
+    expect(parseLog(fresh.stderr())).toContainEqual(
       expect.objectContaining({ msg: 'prepared a new store', data: fresh.data }),
     );
     await Promise.all([stop(again), stop(fresh)]);

@@ -80,13 +80,13 @@ describe('demo data', () => {
 
   test('has an A/B test with an effect, and one without', async () => {
     const range = `from=${day(28).toISOString()}&to=${day(0).toISOString()}`;
-    const outcomeOf = async (feature: string) => {
+    const readOutcome = async (feature: string) => {
       const query = `environment=Production&event=used&${range}`;
       const path = `/applications/${application}/features/${feature}/comparison?${query}`;
       return ((await read(path)) as { outcome: string }).outcome;
     };
-    expect(await outcomeOf('basket-layout')).toBe('difference');
-    expect(await outcomeOf('free-shipping-banner')).toBe('no_clear_difference');
+    expect(await readOutcome('basket-layout')).toBe('difference');
+    expect(await readOutcome('free-shipping-banner')).toBe('no_clear_difference');
   });
 
   test.each([

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { type Binary, freshDirectory, prepare, startBinary, stop } from '../support/binary.ts';
 import { call, openClient } from '../support/grpc-call.ts';
 import { describeOneTruth } from '../support/one-truth.ts';
-import { endOf, grpcFrame, openRawGrpc, type RawGrpc } from '../support/raw-grpc.ts';
+import { grpcFrame, openRawGrpc, type RawGrpc, readEnd } from '../support/raw-grpc.ts';
 import { decode, encode } from '../support/report-messages.ts';
 
 describeOneTruth('the compiled executable', async () => {
@@ -33,8 +33,8 @@ describe('the gRPC listener of the compiled executable', () => {
   }
 
   it('serves the health service', async () => {
-    const { answer } = await send('/grpc.health.v1.Health/Check', Buffer.alloc(0));
-    expect(decode('grpc.health.v1.HealthCheckResponse', answer!)).toEqual({ status: 'SERVING' });
+    const { response } = await send('/grpc.health.v1.Health/Check', Buffer.alloc(0));
+    expect(decode('grpc.health.v1.HealthCheckResponse', response!)).toEqual({ status: 'SERVING' });
   });
 
   it.each(['v1', 'v1alpha'])('serves reflection %s', async (version) => {
@@ -76,7 +76,7 @@ describe('the gRPC listener of the compiled executable', () => {
     expect(resets).toBeGreaterThan(200);
     const stream = neighbour.begin('/grpc.health.v1.Health/Check');
     stream.end(grpcFrame(Buffer.alloc(0)));
-    expect(await endOf(stream)).toMatchObject({ status: 0 });
+    expect(await readEnd(stream)).toMatchObject({ status: 0 });
     neighbour.close();
   });
 

@@ -17,7 +17,7 @@ import {
 const redirectUri = 'https://shop.example/callback';
 const scope = 'openid email flagmeter';
 
-interface Registered {
+interface RegisteredClient {
   readonly clientId: string;
   readonly clientSecret: string;
 }
@@ -25,7 +25,7 @@ interface Registered {
 let service: Binary;
 let issuer: URL;
 let first: Credentials;
-let shop: Registered;
+let shop: RegisteredClient;
 
 beforeAll(async () => {
   const data = `${freshDirectory()}/data`;
@@ -35,7 +35,7 @@ beforeAll(async () => {
   const access = await token(service.http, first);
   const body = { name: 'Shop', type: 'confidential', redirectUris: [redirectUri] };
   const path = `/api/v2/teams/${first.teamId}/clients`;
-  shop = (await manage(service.http, access, 'POST', path, 201, body)) as Registered;
+  shop = (await manage(service.http, access, 'POST', path, 201, body)) as RegisteredClient;
 });
 
 /** Signs in as the administrator. @returns the address that the browser is redirected to */
@@ -48,7 +48,7 @@ async function signIn(authorize: URL): Promise<URL> {
 }
 
 /** The status that the management API gives to an access token. */
-async function statusOf(accessToken: string): Promise<number> {
+async function requestStatus(accessToken: string): Promise<number> {
   const headers = { authorization: `Bearer ${accessToken}` };
   const response = await fetch(new URL('/api/v2/applications', issuer), { headers });
   await response.arrayBuffer();
@@ -56,16 +56,16 @@ async function statusOf(accessToken: string): Promise<number> {
 }
 
 describe('openid-client', () => {
-  const discover = (client: Registered) =>
+  const discover = (client: RegisteredClient) =>
     openid.discovery(issuer, client.clientId, client.clientSecret, undefined, {
       execute: [openid.allowInsecureRequests],
     });
 
   test('gets a token with client credentials', async () => {
-    const answer = await openid.clientCredentialsGrant(await discover(first), { scope: 'openid flagmeter' });
-    expect(answer).toMatchObject({ token_type: 'bearer', expires_in: 3600, scope: 'openid flagmeter' });
-    expect(answer.refresh_token).toBeUndefined();
-    expect(await statusOf(answer.access_token)).toBe(200);
+    const tokens = await openid.clientCredentialsGrant(await discover(first), { scope: 'openid flagmeter' });
+    expect(tokens).toMatchObject({ token_type: 'bearer', expires_in: 3600, scope: 'openid flagmeter' });
+    expect(tokens.refresh_token).toBeUndefined();
+    expect(await requestStatus(tokens.access_token)).toBe(200);
   });
 
   test('signs a user in with a code, refreshes, reads userinfo, introspects and revokes', async () => {
@@ -90,7 +90,7 @@ describe('openid-client', () => {
     expect(user).toMatchObject({ sub: claims?.sub, email: first.adminEmail });
 
     const refreshed = await openid.refreshTokenGrant(config, tokens.refresh_token ?? '');
-    expect([await statusOf(tokens.access_token), await statusOf(refreshed.access_token)]).toEqual([401, 200]);
+    expect([await requestStatus(tokens.access_token), await requestStatus(refreshed.access_token)]).toEqual([401, 200]);
 
     const introspect = (text: string) => openid.tokenIntrospection(config, text);
     expect(await introspect(refreshed.access_token)).toMatchObject({ active: true, sub: claims?.sub });
@@ -98,7 +98,7 @@ describe('openid-client', () => {
 
     await openid.tokenRevocation(config, refreshed.refresh_token ?? '');
     expect(await introspect(refreshed.access_token)).toEqual({ active: false });
-    expect(await statusOf(refreshed.access_token)).toBe(401);
+    expect(await requestStatus(refreshed.access_token)).toBe(401);
     await expect(openid.refreshTokenGrant(config, refreshed.refresh_token ?? '')).rejects.toMatchObject({
       error: 'invalid_grant',
     });
@@ -123,8 +123,8 @@ describe('oauth4webapi', () => {
       { scope: 'openid flagmeter' },
       insecure,
     );
-    const answer = await oauth.processClientCredentialsResponse(server, client, response);
-    expect(await statusOf(answer.access_token)).toBe(200);
+    const tokens = await oauth.processClientCredentialsResponse(server, client, response);
+    expect(await requestStatus(tokens.access_token)).toBe(200);
   });
 
   test('validates our access token according to RFC 9068', async () => {
@@ -170,7 +170,7 @@ describe('oauth4webapi', () => {
 
     const refresh = () => oauth.refreshTokenGrantRequest(server, client, secret, tokens.refresh_token ?? '', insecure);
     const refreshed = await oauth.processRefreshTokenResponse(server, client, await refresh());
-    expect([await statusOf(tokens.access_token), await statusOf(refreshed.access_token)]).toEqual([401, 200]);
+    expect([await requestStatus(tokens.access_token), await requestStatus(refreshed.access_token)]).toEqual([401, 200]);
 
     const introspect = async () => {
       const request = oauth.introspectionRequest(server, client, secret, refreshed.access_token, insecure);
@@ -182,7 +182,7 @@ describe('oauth4webapi', () => {
     );
     await oauth.processRevocationResponse(revocation);
     expect(await introspect()).toEqual({ active: false });
-    expect(await statusOf(refreshed.access_token)).toBe(401);
+    expect(await requestStatus(refreshed.access_token)).toBe(401);
     await expect(oauth.processRefreshTokenResponse(server, client, await refresh())).rejects.toMatchObject({
       error: 'invalid_grant',
     });

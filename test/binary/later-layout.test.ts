@@ -19,7 +19,7 @@ const commands = Object.values(commandTable).flatMap((entry) => [...entry.comman
 
 /** The names of the commands with a flag. */
 const namesWith = (flag: string) =>
-  commands.filter(({ flags }) => flags.some(({ name }) => name === flag)).map(({ name }) => name);
+  commands.filter(({ options }) => options.some(({ name }) => name === flag)).map(({ name }) => name);
 
 const nowhere = ['--postgres', 'postgres://flagmeter@127.0.0.1:1/flagmeter'];
 

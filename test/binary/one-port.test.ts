@@ -56,11 +56,11 @@ beforeAll(async () => {
   const { key: phoneKey } = await createKey(address, access, application, 'Mobile');
   const { key: appKey } = await createKey(address, access, application, 'Backend');
   const { key: pageKey } = await createKey(address, access, application, 'Frontend');
-  const packetOf = (k: string) => JSON.stringify({ k, e: 'Production', f: { counted: { on: [1] } } });
+  const formatPacket = (k: string) => JSON.stringify({ k, e: 'Production', f: { counted: { on: [1] } } });
   const stats = [{ feature: 'counted', variantStats: { on: { checkCount: 1 } } }];
   const time = new Date().toISOString();
   const report = encode('Usage.FeatureStat', { appKey, environment: 'Production', time, stats });
-  const packets = { packet: packetOf(phoneKey), pagePacket: packetOf(pageKey) };
+  const packets = { packet: formatPacket(phoneKey), pagePacket: formatPacket(pageKey) };
   shop = { data, address, port, access, application, report, ...packets };
 });
 
@@ -157,7 +157,7 @@ describe('one port with TLS', () => {
     await page.locator('input[name=password]').waitFor();
     await page.goto(`${url()}/healthz`);
     const status = await page.evaluate(
-      ([to, body]) => fetch(to!, { method: 'POST', body: body! }).then((answer) => answer.status),
+      ([to, body]) => fetch(to!, { method: 'POST', body: body! }).then((response) => response.status),
       [path, shop.pagePacket],
     );
     expect(status).toBe(202);

@@ -11,7 +11,7 @@ import {
   stop,
   token,
 } from '../support/binary.ts';
-import { countsOf, createEnvironment, type Owner, usersOf } from '../support/environment.ts';
+import { createEnvironment, type Owner, readCounts, readUsers } from '../support/environment.ts';
 import { needing } from '../support/needing.ts';
 import { checkTypes, openFeatureSdks, prepareServerApp, type ServerApp } from '../support/openfeature.ts';
 import { type Behaviour, startUnreliableHost, type UnreliableHost } from '../support/unreliable-host.ts';
@@ -67,7 +67,7 @@ describe("the server SDK with flagmeter's hook", () => {
     await app.act('flush');
     await app.act('evaluate', 'checkout', 'ada', 1);
     await app.act('flush');
-    expect(await countsOf(owner, app.environment)).toEqual({
+    expect(await readCounts(owner, app.environment)).toEqual({
       checkout: [
         ['off', 2, 0],
         ['on', 4, 0],
@@ -80,7 +80,7 @@ describe("the server SDK with flagmeter's hook", () => {
       unknown: [['(error)', 4, 0]],
     });
     const users = { checkout: 2, banner: 0, retired: 1, unknown: 0 };
-    expect(await usersOf(owner, app.environment)).toEqual(users);
+    expect(await readUsers(owner, app.environment)).toEqual(users);
   });
 
   test('counts tracking events as uses of the variant that the user got, or as metrics', async () => {
@@ -94,7 +94,7 @@ describe("the server SDK with flagmeter's hook", () => {
     await app.act('track', 'revenue', 'bob', { value: 2 });
     await app.act('track', 'signed-up', 'bob', {});
     await app.act('flush');
-    expect(await countsOf(owner, app.environment)).toEqual({
+    expect(await readCounts(owner, app.environment)).toEqual({
       checkout: [
         ['off', 1, 1],
         ['on', 1, 2],
@@ -140,7 +140,7 @@ describe("the server SDK with flagmeter's hook", () => {
       await act('track', 'paid', 'ada', { flag: 'checkout' });
       host.behave('forward');
       await act('flush');
-      expect(await countsOf(owner, environment)).toEqual({ checkout: [['on', 160, 1]] });
+      expect(await readCounts(owner, environment)).toEqual({ checkout: [['on', 160, 1]] });
     });
 
     test('does not keep a process running', async () => {
@@ -158,7 +158,7 @@ describe("the server SDK with flagmeter's hook", () => {
     const app = await open({ seconds: 3600 });
     await app.act('evaluate', 'checkout', 'ada', 5);
     await close(app);
-    expect(await countsOf(owner, app.environment)).toEqual({ checkout: [['on', 5, 0]] });
+    expect(await readCounts(owner, app.environment)).toEqual({ checkout: [['on', 5, 0]] });
   });
 
   test('counts once what is evaluated across a crash of the server', async () => {
@@ -175,6 +175,6 @@ describe("the server SDK with flagmeter's hook", () => {
     host.target = binary.http;
     host.behave('forward');
     await act('flush');
-    expect(await countsOf(owner, environment)).toEqual({ checkout: [['on', 150, 0]] });
+    expect(await readCounts(owner, environment)).toEqual({ checkout: [['on', 150, 0]] });
   });
 });

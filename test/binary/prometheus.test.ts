@@ -39,12 +39,12 @@ let prometheus: Prometheus;
 let key: string;
 
 const send = async (k: string) => {
-  const answer = await fetch(`http://${node.http}/api/frontend/telemetry`, {
+  const response = await fetch(`http://${node.http}/api/frontend/telemetry`, {
     method: 'POST',
     headers: { origin: 'https://shop.example' },
     body: JSON.stringify({ k, e: 'Production', f: { checkout: { on: [1] } } }),
   });
-  return answer.status;
+  return response.status;
 };
 
 const metrics = () => Promise.all(targets.map(async (target) => (await fetch(`http://${target}/metrics`)).text()));

@@ -57,8 +57,8 @@ async function until(isDone: () => boolean | Promise<boolean>): Promise<void> {
 test('a provider of the file signs users in', async () => {
   const url = `http://${service.http}/connect`;
   const start = `${url}/providers/corp/start?page=authenticator&query=`;
-  const { answer } = await new CookieBrowser().follow(start, () => false);
-  expect(await answer?.text()).toContain('<h1>Set up two-step verification');
+  const { response } = await new CookieBrowser().follow(start, () => false);
+  expect(await response?.text()).toContain('<h1>Set up two-step verification');
   const { items } = await call<{ items: { email: string }[] }>('GET', '/users', 200);
   expect(items).toContainEqual(expect.objectContaining({ email: 'ada@corp.example' }));
   expect(service.stderr()).not.toContain(clientSecret);

@@ -5,7 +5,7 @@ import { needing } from '../support/needing.ts';
 import { startProxy } from '../support/proxy.ts';
 import { proxyKinds, type RunningProxy } from '../support/proxy-program.ts';
 import { rawHttp2, sendRawHttp2 } from '../support/raw-http2.ts';
-import { countingRequests, requestsOf } from '../support/route-count.ts';
+import { countingRequests, countRequests } from '../support/route-count.ts';
 
 /** Path rules of a proxy: no spelling of a denied path reaches the service. */
 
@@ -158,7 +158,7 @@ const metrics = [
   'http://localhost/x/..%5cmetrics',
 ];
 
-async function bodyOf(port: number, target: string): Promise<{ target: string; status: number; body: string }> {
+async function readBody(port: number, target: string): Promise<{ target: string; status: number; body: string }> {
   const client = await RawClient.openTls(port);
   client.write(`GET ${target} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
   const { status, body } = await client.read();
@@ -167,7 +167,7 @@ async function bodyOf(port: number, target: string): Promise<{ target: string; s
 }
 
 /** Requests that reached a route of the management API, whatever the answer. */
-const reached = () => requestsOf(service, (route) => route.startsWith('/api/v2/'));
+const reached = () => countRequests(service, (route) => route.startsWith('/api/v2/'));
 
 for (const kind of proxyKinds)
   needing(kind).describe(kind, () => {
@@ -183,9 +183,9 @@ for (const kind of proxyKinds)
 
     test('denies the metrics to clients, whatever the spelling of the path', async () => {
       const proxy = await startProxy(kind, freshDirectory(), service);
-      const answers = await Promise.all(metrics.map((target) => bodyOf(proxy.port, target)));
-      expect(answers.filter(({ body }) => body.includes('flagmeter_'))).toEqual([]);
-      expect(answers[0]).toMatchObject({ status: 404 });
+      const responses = await Promise.all(metrics.map((target) => readBody(proxy.port, target)));
+      expect(responses.filter(({ body }) => body.includes('flagmeter_'))).toEqual([]);
+      expect(responses[0]).toMatchObject({ status: 404 });
       await proxy.stop();
     });
 

@@ -10,7 +10,7 @@ import { patienceMs } from '../support/patience.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 /** The shell commands of a section of a document, one text for each block. */
-function commandsOf(paper: string, heading: string): string[] {
+function readCommands(paper: string, heading: string): string[] {
   const text = readFileSync(`${root}/${paper}`, 'utf8');
   const section = text.split(/^## /m).find((each) => each.startsWith(`${heading}\n`)) ?? '';
   return [...section.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, commands]) => commands!);
@@ -30,7 +30,7 @@ needing('curl').test(
     requireBinary();
     const directory = freshDirectory();
     symlinkSync(`${root}/dist`, `${directory}/dist`);
-    const commands = commandsOf('docs/quickstart.md', 'From zero to a counted packet');
+    const commands = readCommands('docs/quickstart.md', 'From zero to a counted packet');
     const address = `127.0.0.1:${await freePort()}`;
     const script = [...commands, 'dist/flagmeter apps list --json', 'kill %1', 'wait']
       .join('\n')
@@ -55,7 +55,7 @@ needing('curl').test(
 );
 
 test('the README starts the service and runs the tests with one command each', () => {
-  expect(commandsOf('README.md', 'Run it')).toEqual(['npm ci && npm start\n']);
-  expect(commandsOf('README.md', 'Test it')).toEqual(['npm ci && npm test\n']);
+  expect(readCommands('README.md', 'Run it')).toEqual(['npm ci && npm start\n']);
+  expect(readCommands('README.md', 'Test it')).toEqual(['npm ci && npm test\n']);
   expect(readFileSync(`${root}/.ci/run`, 'utf8')).toMatch(/^npm test /m);
 });

@@ -11,7 +11,7 @@ import { needing } from '../support/needing.ts';
 import { binaryBefore, whyNoReleaseBefore } from '../support/release-before.ts';
 import { runProgram } from '../support/run-binary.ts';
 import { openShop, readChecks, type Shop, sendCheck } from '../support/shop.ts';
-import { steadyAnswers } from '../support/steady-answers.ts';
+import { steadyResponses } from '../support/steady-answers.ts';
 
 /** The previous release on the data directory of a single machine: going back. */
 needing('git', 'g++', 'patch', { why: whyNoReleaseBefore }).describe('the previous release', () => {
@@ -32,7 +32,7 @@ needing('git', 'g++', 'patch', { why: whyNoReleaseBefore }).describe('the previo
 
     const back = await startBinary({ data, binary: before, args: urls });
     // This version may have added fields.
-    expect(steadyAnswers(said)).toMatchObject(steadyAnswers(await readStore(back.http, filled)) as object);
+    expect(steadyResponses(said)).toMatchObject(steadyResponses(await readStore(back.http, filled)) as object);
     await manage(back.http, more.valid, 'GET', '/api/v2/users', 200);
     await manage(back.http, more.invalidated, 'GET', '/api/v2/users', 401);
     const path = `/api/v2/applications/${filled.application}`;

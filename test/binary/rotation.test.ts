@@ -31,7 +31,7 @@ async function untilPublished(service: Binary, kid: string): Promise<void> {
   await expect.poll(published, { interval: 100, message: service.stderr() }).toBe(kid);
 }
 
-const kidOf = (accessToken: string) => decodeProtectedHeader(accessToken).kid;
+const readKid = (accessToken: string) => decodeProtectedHeader(accessToken).kid;
 
 async function isGood({ http }: Binary, accessToken: string): Promise<boolean> {
   const headers = { authorization: `Bearer ${accessToken}` };
@@ -51,18 +51,18 @@ it('rotates the signing key of a running service, and every token stays valid', 
   let service = await startBinary({ data });
   const before = await token(service.http, credentials);
   const { kid, alg, retired } = await rotate(data);
-  expect({ alg, retired }).toEqual({ alg: 'ES256', retired: [kidOf(before)] });
+  expect({ alg, retired }).toEqual({ alg: 'ES256', retired: [readKid(before)] });
   await untilPublished(service, kid);
   // It signs once caches have had time to load it.
   const after = await token(service.http, credentials);
-  expect(kidOf(after)).toBe(kidOf(before));
+  expect(readKid(after)).toBe(readKid(before));
   for (const one of [before, after]) expect(await isGood(service, one)).toBe(true);
   // The rotation is on disk without the service: a crash right after it loses nothing.
   const { http } = service;
   const last = await rotate(data);
   await stop(service, 'SIGKILL');
   service = await startBinary({ data, args: ['--auth-url', `http://${http}`, '--base-url', `http://${http}`] });
-  expect(await publishedKids(service)).toEqual([last.kid, kid, kidOf(before)]);
+  expect(await publishedKids(service)).toEqual([last.kid, kid, readKid(before)]);
   for (const one of [before, after]) expect(await isGood(service, one)).toBe(true);
   expect(await auditedKids(service, credentials)).toEqual([last.kid, kid]);
   await stop(service);

@@ -92,26 +92,26 @@ async function bearer(): Promise<string> {
 }
 
 /** Remembers the secrets of an answer. */
-function noteSecretsIn(answer: unknown): void {
-  for (const [name, value] of secretsIn(answer)) note(name, value);
+function noteSecretsIn(response: unknown): void {
+  for (const [name, value] of secretsIn(response)) note(name, value);
 }
 
 async function send(method: string, path: string, headers: Record<string, string>, body?: string) {
-  const answer = await fetch(`http://${service.http}${path}`, {
+  const response = await fetch(`http://${service.http}${path}`, {
     ...{ method, headers, redirect: 'manual' },
     ...(body !== undefined && method !== 'GET' && { body }),
   });
-  const text = await answer.text();
+  const text = await response.text();
   try {
     noteSecretsIn(JSON.parse(text));
   } catch {
     // An HTML page, or an empty text.
   }
-  return { status: answer.status, text };
+  return { status: response.status, text };
 }
 
 /** Every operation that a document describes, with an example of its body. */
-async function operationsOf(path: string) {
+async function listOperations(path: string) {
   const { operations } = readOpenApi(JSON.parse((await send('GET', path, {})).text));
   return [...operations].map(([name, { requestBody }]) => {
     const [method = '', route = ''] = name.split(' ');
@@ -137,7 +137,7 @@ const query = `?${['access_token', 'code', 'from', 'environment', 'cursor', cana
 test.each(['/swagger/v2/swagger.json', '/connect/openapi.json', '/api/v2/openapi.json'])(
   'every operation of %s takes secrets, good and bad',
   async (document) => {
-    const operations = await operationsOf(document);
+    const operations = await listOperations(document);
     expect(operations.length).toBeGreaterThan(4);
     for (const { method, route, type, example } of operations) {
       const path = (text: string) => route.replaceAll(/\{\w+\}/g, text);

@@ -36,14 +36,14 @@ async function sendAll(feature: string, i: string): Promise<void> {
   expect(new Set(statuses)).toEqual(new Set([202]));
 }
 
-const checksOf = async (identity: string) =>
+const readChecks = async (identity: string) =>
   (await people.exposures(identity)).map(({ feature, checks }) => [feature, checks]);
 
 describe('with front-end threads, packets', () => {
   test('are attributed to the person of their instance id, on whichever connection they arrive', async () => {
     const i = await people.mint('ann');
     for (let round = 0; round < 3; round += 1) await sendAll('checkout', i);
-    expect(await checksOf('ann')).toEqual([['checkout', 3 * senders.length]]);
+    expect(await readChecks('ann')).toEqual([['checkout', 3 * senders.length]]);
   });
 
   test('are not attributed to an id once the mint that revokes it is answered', async () => {
@@ -52,7 +52,7 @@ describe('with front-end threads, packets', () => {
     await people.mint('bob');
     await people.mint('bob');
     await sendAll('banner', i);
-    expect(await checksOf('bob')).toEqual([['checkout', senders.length]]);
+    expect(await readChecks('bob')).toEqual([['checkout', senders.length]]);
   });
 
   test('do not bring back a person who is being forgotten', async () => {
@@ -68,7 +68,7 @@ describe('with front-end threads, packets', () => {
       await Promise.all(sending);
       await sendAll('checkout', i);
       await people.mint('carl');
-      expect(await checksOf('carl')).toEqual([]);
+      expect(await readChecks('carl')).toEqual([]);
     }
   });
 });

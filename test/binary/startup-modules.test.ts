@@ -31,13 +31,13 @@ setTimeout(() => require('node:fs').writeFileSync(${JSON.stringify(found)}, list
   loaded = new Map(modules.flatMap((file) => Object.entries<number>(contents[file] ?? {})));
 });
 
-const packageOf = (path: string) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1];
+const findPackage = (path: string) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1];
 
 test('a start loads the listed packages and modules only', async () => {
   const packages = new Map<string, number>();
   const own: string[] = [];
   for (const [path, bytes] of loaded) {
-    const name = packageOf(path);
+    const name = findPackage(path);
     if (name !== undefined) packages.set(name, (packages.get(name) ?? 0) + bytes);
     else if (path.startsWith('src/')) own.push(path);
   }

@@ -3,7 +3,7 @@ import { type ConnectionOptions, connect } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { RawClient } from '../http/support/raw-client.ts';
-import { binaryPath, freshDirectory, type Started, startProcess, stop } from '../support/binary.ts';
+import { binaryPath, freshDirectory, type StartedProcess, startProcess, stop } from '../support/binary.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { frontThreads } from '../support/front-threads.ts';
 import { whyNotOnNode } from '../support/node-engine.ts';
@@ -75,7 +75,7 @@ const acceptedSuites = [
   ['', 'ECDHE-ECDSA-CHACHA20-POLY1305'],
 ] as const;
 
-async function logLine(service: Started, text: string): Promise<string> {
+async function logLine(service: StartedProcess, text: string): Promise<string> {
   for (;;) {
     const line = service
       .stderr()
@@ -86,7 +86,7 @@ async function logLine(service: Started, text: string): Promise<string> {
   }
 }
 
-const grpcOf = ({ line }: Started) => /grpc=(\S+)/.exec(line)?.[1] as string;
+const findGrpcAddress = ({ line }: StartedProcess) => /grpc=(\S+)/.exec(line)?.[1] as string;
 
 const runtimes = [
   ['the executable', [binaryPath]],
@@ -100,16 +100,16 @@ describe.each(runtimes)('a handshake with %s', (name, [command, ...before]) => {
     const { files, put } = tlsDirectory();
     const data = `${freshDirectory()}/data`;
     const service = await startProcess(command, [...before, 'serve', '--data', data, ...freePorts, ...files]);
-    const outcomes = async (options: ConnectionOptions) =>
-      new Set(await Promise.all([service.http, grpcOf(service)].map((at) => handshake(at, options))));
+    const results = async (options: ConnectionOptions) =>
+      new Set(await Promise.all([service.http, findGrpcAddress(service)].map((at) => handshake(at, options))));
     const check = async (key: '' | 'rsa') => {
       for (const [of, suite] of refusedSuites)
-        if (of === key) expect(await outcomes(only(suite)), suite).toEqual(new Set(['refused']));
+        if (of === key) expect(await results(only(suite)), suite).toEqual(new Set(['refused']));
       for (const [of, suite] of acceptedSuites)
-        if (of === key) expect(await outcomes(only(suite))).toEqual(new Set([`TLSv1.2 ${suite}`]));
+        if (of === key) expect(await results(only(suite))).toEqual(new Set([`TLSv1.2 ${suite}`]));
       for (const old of ['TLSv1', 'TLSv1.1'] as const)
-        expect(await outcomes(version(old))).toEqual(new Set(['refused']));
-      for (const outcome of await outcomes(version('TLSv1.3'))) expect(outcome).toMatch(/^TLSv1\.3 TLS_/);
+        expect(await results(version(old))).toEqual(new Set(['refused']));
+      for (const result of await results(version('TLSv1.3'))) expect(result).toMatch(/^TLSv1\.3 TLS_/);
     };
     await check('');
     put('rsa-cert', 'rsa-key');
@@ -138,7 +138,7 @@ describe.each(runtimes)('SIGHUP to %s', (name, [command, ...before]) => {
   test('serves the new certificate to new connections, over HTTP and gRPC', async () => {
     const { files, put } = tlsDirectory();
     const service = await serve(...files);
-    const addresses = [service.http, service.metrics, grpcOf(service)];
+    const addresses = [service.http, service.metrics, findGrpcAddress(service)];
     const port = Number(service.http.split(':')[1]);
     expect(await Promise.all(addresses.map(nameAt))).toEqual(addresses.map(() => 'localhost'));
     const slow = await RawClient.openTls(port);
@@ -157,10 +157,10 @@ describe.each(runtimes)('SIGHUP to %s', (name, [command, ...before]) => {
   test('refuses no connection meanwhile', async () => {
     const { files } = tlsDirectory();
     const service = await serve(...files);
-    const outcomes = new Set<string>();
+    const results = new Set<string>();
     let going = true;
     const clients = Array.from({ length: 8 }, async () => {
-      while (going) outcomes.add(await nameAt(service.metrics));
+      while (going) results.add(await nameAt(service.metrics));
     });
     for (let round = 1; round <= 5; round += 1) {
       service.kill('SIGHUP');
@@ -170,8 +170,8 @@ describe.each(runtimes)('SIGHUP to %s', (name, [command, ...before]) => {
     going = false;
     await Promise.all(clients);
     // A connection in its handshake may be closed, like any connection without a request.
-    for (const closed of ['closed', 'ECONNRESET']) outcomes.delete(closed);
-    expect([...outcomes]).toEqual(['localhost']);
+    for (const closed of ['closed', 'ECONNRESET']) results.delete(closed);
+    expect([...results]).toEqual(['localhost']);
     await stop(service);
   });
 
@@ -184,7 +184,7 @@ describe.each(runtimes)('SIGHUP to %s', (name, [command, ...before]) => {
       `Cannot use the key ${directory}/key.pem: it does not match the certificate ${directory}/cert.pem`,
     );
     expect(await nameAt(service.http)).toBe('localhost');
-    expect(await nameAt(grpcOf(service))).toBe('localhost');
+    expect(await nameAt(findGrpcAddress(service))).toBe('localhost');
     await stop(service);
   });
 

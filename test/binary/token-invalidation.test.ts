@@ -6,7 +6,7 @@ const ownListeners = ['--auth-listen', '127.0.0.1:0', '--api-listen', '127.0.0.1
 const urls = ['--auth-url', 'https://auth.example', '--base-url', 'https://api.example'];
 
 /** HOST:PORT of the listener of a host, from the ready line. */
-function listenerOf({ line }: Binary, host: 'auth' | 'api'): string {
+function findListener({ line }: Binary, host: 'auth' | 'api'): string {
   return new RegExp(`\\b${host}=(\\S+)`).exec(line)?.[1] ?? '';
 }
 
@@ -18,8 +18,8 @@ function invalidate(http: string, accessToken: string): Promise<Response> {
 /** The statuses of a request at each listener that takes tokens. */
 async function statuses(service: Binary, accessToken: string): Promise<Record<string, number>> {
   const headers = { authorization: `Bearer ${accessToken}` };
-  const api = await fetch(`http://${listenerOf(service, 'api')}/api/v2/applications`, { headers });
-  const auth = await fetch(`http://${listenerOf(service, 'auth')}/connect/userinfo`, { headers });
+  const api = await fetch(`http://${findListener(service, 'api')}/api/v2/applications`, { headers });
+  const auth = await fetch(`http://${findListener(service, 'auth')}/connect/userinfo`, { headers });
   return { api: api.status, auth: auth.status };
 }
 
@@ -31,7 +31,7 @@ test('an invalidated token is refused by every listener on the next request, and
   const data = `${freshDirectory()}/data`;
   const credentials = await prepare(data);
   let service = await startBinary({ data, args: [...ownListeners, ...urls] });
-  const auth = listenerOf(service, 'auth');
+  const auth = findListener(service, 'auth');
   const [first, second, other] = [
     await token(auth, credentials),
     await token(auth, credentials),
@@ -39,11 +39,11 @@ test('an invalidated token is refused by every listener on the next request, and
   ];
   for (const text of [first, second, other]) expect(await statuses(service, text)).toEqual(good);
 
-  const answer = await invalidate(listenerOf(service, 'api'), first);
-  expect([answer.status, await answer.json()]).toEqual([200, { message: expect.any(String) }]);
+  const response = await invalidate(findListener(service, 'api'), first);
+  expect([response.status, await response.json()]).toEqual([200, { message: expect.any(String) }]);
   expect(await statuses(service, first)).toEqual(refused);
 
-  expect((await invalidate(listenerOf(service, 'api'), second)).status).toBe(200);
+  expect((await invalidate(findListener(service, 'api'), second)).status).toBe(200);
   service.kill('SIGKILL');
   await service.exit;
   service = await startBinary({ data, args: [...ownListeners, ...urls] });

@@ -59,7 +59,7 @@ const message = (flag: string) => ({
   bucket: { start: new Date().toISOString(), stop: new Date().toISOString(), toggles: { [flag]: { yes: 1, no: 0 } } },
 });
 
-const checksOf = async (flag: string) => (await readChecks(service.http, shop)).get(flag);
+const countChecks = async (flag: string) => (await readChecks(service.http, shop)).get(flag);
 
 describe.each<[ProxyKind, string, boolean]>([
   ['nginx', 'nginx.conf', false],
@@ -80,7 +80,7 @@ describe.each<[ProxyKind, string, boolean]>([
     const paths = ['/api/client/metrics', '/api/client/register', '/api/client/metrics'];
     for (const path of paths) expect(await byHttp1(proxy.port, path, sent)).toMatchObject({ status: 202 });
     expect(await byHttp1(proxy.port, '/api/client/features', { headers })).toMatchObject({ status: 200 });
-    await expect.poll(() => checksOf(flag)).toBe(2); // Nothing tells that the second is the first again.
+    await expect.poll(() => countChecks(flag)).toBe(2); // Nothing tells that the second is the first again.
     expect(atUnleash).toEqual([...(mirrors ? paths : []), '/api/client/features']);
     await proxy.stop();
   });

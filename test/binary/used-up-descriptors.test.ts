@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { RawClient, type RawReply } from '../http/support/raw-client.ts';
+import { RawClient, type RawResponse } from '../http/support/raw-client.ts';
 import { type Binary, freshDirectory, prepare, startBinary, stop, token } from '../support/binary.ts';
 import { openShop } from '../support/shop.ts';
 
@@ -27,7 +27,7 @@ async function start() {
   const { key, application } = await openShop(service.http, credentials);
   const bearer = await token(service.http, credentials);
   const client = await RawClient.open(Number(service.http.split(':')[1]));
-  const call = (method: string, path: string, body?: object): Promise<RawReply> => {
+  const call = (method: string, path: string, body?: object): Promise<RawResponse> => {
     const text = body === undefined ? '' : JSON.stringify(body);
     const head = [`${method} ${path} HTTP/1.1`, 'Host: x', `Authorization: Bearer ${bearer}`];
     const content = ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(text)}`];

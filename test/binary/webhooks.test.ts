@@ -16,7 +16,7 @@ import { openReceiver, type Receiver, verified } from '../webhooks/receiver.ts';
 /** What calls the management API. */
 type Call = (method: string, path: string, status: number, body?: object) => Promise<unknown>;
 
-async function callerOf({ http }: Binary, credentials: Credentials): Promise<Call> {
+async function createCaller({ http }: Binary, credentials: Credentials): Promise<Call> {
   const accessToken = await token(http, credentials);
   return (method, path, status, body) => manage(http, accessToken, method, `/api/v2${path}`, status, body);
 }
@@ -43,7 +43,7 @@ test('an event is delivered although the process was killed before its delivery'
   const receiver = await openReceiver((response) => {
     if (isUp) response.writeHead(204).end(); // Until then it hangs.
   });
-  let call = await callerOf(service, credentials);
+  let call = await createCaller(service, credentials);
   const { path, secret } = await hookAt(call, credentials.teamId, receiver);
   const user = { email: 'ada@example.com', name: 'Ada', role: 'User', teams: [credentials.teamId] };
   await call('POST', '/users', 201, { ...user, password: 'a long password' });
@@ -56,7 +56,7 @@ test('an event is delivered although the process was killed before its delivery'
   expect(second).toEqual(first);
   expect(second?.[1]).toMatchObject({ type: 'member.changed', data: { change: 'created', user: { name: 'Ada' } } });
 
-  call = await callerOf(service, credentials);
+  call = await createCaller(service, credentials);
   const application = await createApplication(service.http, await token(service.http, credentials), { name: 'Shop' });
   const { key } = await createKey(service.http, await token(service.http, credentials), application, 'Backend');
   const packet = JSON.stringify({ k: key, e: 'Production', f: { checkout: { on: [1] } } });
@@ -87,10 +87,10 @@ test('a private network is refused unless --webhook-allow-private is set', async
   const credentials = await prepare(data);
   const receiver = await openReceiver();
   const open = await startBinary({ data, args: ['--webhook-allow-private'] });
-  const { path } = await hookAt(await callerOf(open, credentials), credentials.teamId, receiver);
+  const { path } = await hookAt(await createCaller(open, credentials), credentials.teamId, receiver);
   await stop(open);
   const service = await startBinary({ data });
-  const call = await callerOf(service, credentials);
+  const call = await createCaller(service, credentials);
   const list = path.replace(/\/[^/]+$/, '');
   for (const url of ['https://127.0.0.1/', 'https://[::ffff:127.0.0.1]/', 'http://hooks.example.com/'])
     await call('POST', list, 400, { name: 'Chat', url, events: ['key.leaked'] });

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { cleanUp } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { axeFaults } from './support/axe.ts';
-import { contentOf, phone } from './support/chromium.ts';
+import { phone, readContent } from './support/chromium.ts';
 import { type Console, openConsole, openSender, type Sender } from './support/console.ts';
-import { widthOf } from './support/looks.ts';
+import { readWidth } from './support/looks.ts';
 
 const { test } = needing('chromium-headless-shell');
 
@@ -30,10 +30,10 @@ afterAll(async () => {
   cleanUp();
 });
 
-const pageOf = (page: string, query = 'range=24h') => `/apps/${shop.application}/Production/${page}?${query}`;
+const pageAddress = (page: string, query = 'range=24h') => `/apps/${shop.application}/Production/${page}?${query}`;
 
 test('lists what changed by day, with links, folds many of one kind, and filters', async () => {
-  const { page } = await console_.visit(pageOf('activity'));
+  const { page } = await console_.visit(pageAddress('activity'));
   await page.getByRole('link', { name: 'checkout' }).first().waitFor();
   await page.getByText('Changed: permanent no → yes').waitFor();
   await page.getByText('First seen: 7 flags').click();
@@ -52,23 +52,23 @@ test('lists what changed by day, with links, folds many of one kind, and filters
 });
 
 test('shows a change that is made while the page is open, on a phone and in dark mode too', async () => {
-  const { page, tab } = await console_.visit(pageOf('activity', 'range=1h'), { colorScheme: 'dark' });
+  const { page, tab } = await console_.visit(pageAddress('activity', 'range=1h'), { colorScheme: 'dark' });
   await page.getByText('Changed: permanent no → yes').waitFor();
   const path = `/api/v2/applications/${shop.application}/features`;
   await console_.manage('POST', path, 201, { name: 'just-now' });
-  const other = await tab(pageOf('activity', 'range=24h&what=note'));
+  const other = await tab(pageAddress('activity', 'range=24h&what=note'));
   await other.getByText('All users').waitFor();
   const lines = await saved(other, 'CSV');
   expect(lines).toHaveLength(3);
   expect(lines[1]).toContain(',note,,checkout,,All users,');
   await page.setViewportSize(phone.viewport);
   await page.getByRole('link', { name: 'just-now' }).waitFor();
-  expect(await widthOf(page)).toBe(phone.viewport.width);
+  expect(await readWidth(page)).toBe(phone.viewport.width);
   expect(await axeFaults(page)).toEqual([]);
 });
 
 test('marks events in charts of a flag and of all flags, for the eye, the keyboard and the screen reader', async () => {
-  const { page } = await console_.visit(pageOf('flag', 'name=checkout&range=24h'));
+  const { page } = await console_.visit(pageAddress('flag', 'name=checkout&range=24h'));
   const chart = page.getByRole('application', { name: 'Checks by variant' });
   await page.getByText(/^\d events$/).click();
   await page.getByRole('link', { name: 'Half of the users' }).waitFor();
@@ -80,7 +80,7 @@ test('marks events in charts of a flag and of all flags, for the eye, the keyboa
   await page.keyboard.press('m');
   await page.locator('.chart-tooltip').getByText('▾ All users').waitFor();
   expect(await axeFaults(page)).toEqual([]);
-  await page.goto(console_.origin + pageOf('flags'));
+  await page.goto(console_.origin + pageAddress('flags'));
   await page.getByText(/^\d events$/).click();
   await page.getByRole('link', { name: 'checkout: All users' }).click();
   await page.getByRole('heading', { name: 'checkout', level: 1 }).waitFor();
@@ -102,5 +102,5 @@ test('filters the audit log by application and thing, shows values before and af
 async function saved(page: Page, button: string): Promise<readonly string[]> {
   const downloading = page.waitForEvent('download');
   await page.getByRole('button', { name: button }).click();
-  return (await contentOf(await downloading)).toString().trim().split('\r\n');
+  return (await readContent(await downloading)).toString().trim().split('\r\n');
 }

@@ -4,7 +4,7 @@ import { needing } from '../support/needing.ts';
 import { axeFaults } from './support/axe.ts';
 import { phone } from './support/chromium.ts';
 import { type Console, openConsole, openSender, type Sender } from './support/console.ts';
-import { widthOf } from './support/looks.ts';
+import { readWidth } from './support/looks.ts';
 
 const { test } = needing('chromium-headless-shell');
 
@@ -23,10 +23,10 @@ afterAll(async () => {
   cleanUp();
 });
 
-const flag = () => `/apps/${shop.application}/Production/flag?name=checkout`;
+const featureAddress = () => `/apps/${shop.application}/Production/flag?name=checkout`;
 
 test('an experiment is planned on the page of a flag, and runs without a winner', async () => {
-  const { page } = await console_.visit(flag());
+  const { page } = await console_.visit(featureAddress());
   await page.getByRole('button', { name: 'Plan an experiment' }).click();
   const dialog = page.getByRole('dialog', { name: 'Plan an experiment on checkout' });
   await dialog.getByText(/^Power: /).waitFor();
@@ -57,11 +57,11 @@ test('an experiment is planned on the page of a flag, and runs without a winner'
   await page.getByText('Stopped early, not as planned: Too many errors').waitFor();
   const narrow = await console_.visit(`/apps/${shop.application}/Production/experiment?id=${id}`, phone);
   await narrow.page.getByRole('heading', { name: 'Plan', exact: true }).waitFor();
-  expect(await widthOf(narrow.page)).toBeLessThanOrEqual(phone.viewport.width);
+  expect(await readWidth(narrow.page)).toBeLessThanOrEqual(phone.viewport.width);
 });
 
 test('a rollout plan is drawn over the actual share, and says that it is behind', async () => {
-  const { page } = await console_.visit(flag());
+  const { page } = await console_.visit(featureAddress());
   await page.getByRole('button', { name: 'Plan a rollout' }).click();
   const section = page.getByRole('region', { name: /Rollout plan/ });
   await section.getByLabel('Variant').selectOption('on');
@@ -80,7 +80,7 @@ test('a rollout plan is drawn over the actual share, and says that it is behind'
 });
 
 test('the base of a comparison of two variants can be selected, and is kept in the address', async () => {
-  const { page } = await console_.visit(`${flag()}&range=30d`);
+  const { page } = await console_.visit(`${featureAddress()}&range=30d`);
   const base = page.getByRole('combobox', { name: /^Base/ });
   expect(await base.inputValue()).toBe('off');
   await base.selectOption('on');

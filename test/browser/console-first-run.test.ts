@@ -146,9 +146,9 @@ test.each(['Browser', 'fetch'])('the sender %s of a page sends from an allowed p
   const code = (await page.getByRole('region', { name: `The sender for ${name}` }).textContent()) ?? '';
   const site = await startSite(`<!doctype html><title>Shop</title>${code}`);
   const visitor = await context.newPage();
-  const answered = visitor.waitForResponse((response) => response.url().endsWith('/telemetry'));
+  const packetResponse = visitor.waitForResponse((response) => response.url().endsWith('/telemetry'));
   await visitor.goto(site);
-  expect((await answered).status()).toBe(202);
+  expect((await packetResponse).status()).toBe(202);
   await page.bringToFront();
   await page.getByText('✓ Connected.').waitFor();
   await page.getByText('on: 1 check, 1 use, 1 view').waitFor();

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { cleanUp } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { schemeFaults } from './support/axe.ts';
-import { contentOf } from './support/chromium.ts';
+import { readContent } from './support/chromium.ts';
 import { watchCopies } from './support/clipboard.ts';
 import { type Console, openConsole, openSender, type Sender } from './support/console.ts';
-import { widthOf } from './support/looks.ts';
+import { readWidth } from './support/looks.ts';
 
 const { describe, test } = needing('chromium-headless-shell');
 
@@ -123,7 +123,7 @@ describe('a flag', () => {
       page.waitForEvent('download'),
       page.getByRole('menuitem', { name: 'CSV' }).click(),
     ]);
-    const csv = (await contentOf(download)).toString();
+    const csv = (await readContent(download)).toString();
     expect(csv).toMatch(/^\ufeffTime,off,on,What happened\r\n/);
     expect(csv.match(/Z,5,20,/g)!.length).toBeGreaterThanOrEqual(22);
   });
@@ -273,7 +273,7 @@ describe('the page of a flag', () => {
   test('fits a phone', async () => {
     const { page } = await console.visit(address('checkout'), { viewport: { width: 390, height: 844 } });
     await page.getByRole('region', { name: /^From checks/ }).waitFor();
-    expect(await widthOf(page)).toBe(390);
+    expect(await readWidth(page)).toBe(390);
   });
 
   test('redraws the chart in the colours of another theme', async () => {

@@ -3,7 +3,7 @@ import { cleanUp } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { axeFaults } from './support/axe.ts';
 import { type Console, openConsole, openSender } from './support/console.ts';
-import { cutTexts, widthOf } from './support/looks.ts';
+import { cutTexts, readWidth } from './support/looks.ts';
 
 const { describe, test } = needing('chromium-headless-shell');
 
@@ -22,7 +22,7 @@ afterAll(async () => {
   cleanUp();
 });
 
-const flags = () => `/apps/${shop}/Production/flags`;
+const featuresAddress = () => `/apps/${shop}/Production/flags`;
 
 describe('the switchers', () => {
   test('switch the environment by keyboard, and keep the range', async () => {
@@ -52,7 +52,7 @@ describe('the switchers', () => {
 });
 
 test('stores the chosen theme', async () => {
-  const { page } = await console.visit(flags(), { colorScheme: 'light' });
+  const { page } = await console.visit(featuresAddress(), { colorScheme: 'light' });
   const ground = () => page.evaluate('getComputedStyle(document.body).backgroundColor');
   await page.getByRole('button', { name: /^Account/ }).click();
   const light = await ground();
@@ -64,7 +64,7 @@ test('stores the chosen theme', async () => {
 });
 
 test('shortcuts switch pages, and are listed', async () => {
-  const { page } = await console.visit(flags());
+  const { page } = await console.visit(featuresAddress());
   await page.getByRole('link', { name: 'Application settings' }).waitFor();
   const tabs = page.getByRole('navigation', { name: 'Pages' }).getByRole('link');
   expect(await tabs.allTextContents()).toEqual([
@@ -73,7 +73,7 @@ test('shortcuts switch pages, and are listed', async () => {
   ]);
   const tops = await Promise.all((await tabs.all()).map(async (tab) => (await tab.boundingBox())?.y));
   expect(new Set(tops).size, 'lines of tabs').toBe(1);
-  expect(await widthOf(page)).toBe(1280);
+  expect(await readWidth(page)).toBe(1280);
   await page.keyboard.press('?');
   const dialog = page.getByRole('dialog', { name: 'Shortcuts' });
   await dialog.getByRole('row', { name: 'g then p Go to People' }).waitFor();
@@ -97,8 +97,8 @@ test('the settings and the audit log lead back to the environment that was shown
     await page.goto(console.origin + path);
     await page.getByRole('button', { name: 'Application: Shop' }).waitFor();
     await page.getByRole('button', { name: 'Environment: Staging' }).waitFor();
-    const flags = page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Flags' });
-    expect(await flags.getAttribute('href'), path).toBe(`/apps/${shop}/Staging/flags`);
+    const featuresLink = page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Flags' });
+    expect(await featuresLink.getAttribute('href'), path).toBe(`/apps/${shop}/Staging/flags`);
   }
 });
 
@@ -110,7 +110,7 @@ test('the docs pass axe-core without scripts, in both themes', async () => {
   await page.emulateMedia({ colorScheme: 'dark' });
   await page.setViewportSize(narrowest);
   expect(await axeFaults(page)).toEqual([]);
-  expect(await widthOf(page)).toBe(narrowest.width);
+  expect(await readWidth(page)).toBe(narrowest.width);
 });
 
 test('axe-core finds nothing in the frame, with a menu open, in both themes', async () => {
@@ -130,7 +130,7 @@ test('axe-core finds nothing in the frame, with a menu open, in both themes', as
   await page.locator('.popover').waitFor();
   expect(await axeFaults(page)).toEqual([]);
   await page.keyboard.press('Escape');
-  expect(await widthOf(page)).toBe(narrowest.width);
+  expect(await readWidth(page)).toBe(narrowest.width);
 });
 
 test('no text is cut off without a tooltip on narrow screens', async () => {
@@ -146,7 +146,7 @@ test('no text is cut off without a tooltip on narrow screens', async () => {
     await page.locator('.skeleton').first().waitFor({ state: 'detached' });
     for (const width of [640, narrowest.width]) {
       await page.setViewportSize({ ...narrowest, width });
-      await expect.poll(() => widthOf(page), { message: path }).toBe(width);
+      await expect.poll(() => readWidth(page), { message: path }).toBe(width);
       expect(await cutTexts(page), `${path} at ${width} px`).toEqual([]);
     }
   }

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { cleanUp } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { axeFaults, schemeFaults } from './support/axe.ts';
-import { contentOf, phone } from './support/chromium.ts';
+import { phone, readContent } from './support/chromium.ts';
 import { type Console, openConsole, openSender, type Sender } from './support/console.ts';
-import { widthOf } from './support/looks.ts';
+import { readWidth } from './support/looks.ts';
 
 const { test } = needing('chromium-headless-shell');
 
@@ -102,7 +102,7 @@ test('the address contains the filters, and the CSV file the filtered rows', asy
     .locator('section', { has: page.getByRole('heading', { name: 'Senders' }) })
     .getByRole('button', { name: 'CSV' })
     .click();
-  const csv = (await contentOf(await downloading)).toString().replace('\ufeff', '');
+  const csv = (await readContent(await downloading)).toString().replace('\ufeff', '');
   const [head, row, ...more] = csv.split('\r\n');
   expect(head).toBe('Sender,Type,Environment,Outcome,Reason,Count,Last');
   expect(row).toMatch(/^sender of https:\/\/copy.example,Packets,Production,refused,origin_not_allowed,3,2/);
@@ -114,6 +114,6 @@ test('the address contains the filters, and the CSV file the filtered rows', asy
 test('fits a phone and passes axe-core in light and dark mode', async () => {
   const { page } = await console_.visit(ingest(), phone);
   await page.getByText('Problems and remedies').waitFor();
-  expect(await widthOf(page)).toBe(phone.viewport.width);
+  expect(await readWidth(page)).toBe(phone.viewport.width);
   expect(await schemeFaults(page)).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { fillHistory, numbersOf } from '../../bench/report-store.ts';
+import { fillHistory, findNumbers } from '../../bench/report-store.ts';
 import { type Credentials, cleanUp, createApplication, startBinary, stop, token } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { axeFaults } from './support/axe.ts';
@@ -20,7 +20,7 @@ async function fill(data: string, credentials: Credentials): Promise<void> {
   const service = await startBinary({ data });
   application = await createApplication(service.http, await token(service.http, credentials), { name: 'Large' });
   await stop(service);
-  const { environments, ...numbers } = await numbersOf(data, application);
+  const { environments, ...numbers } = await findNumbers(data, application);
   const use = { flags, days, hoursADay: 3, minuteHours: 1 };
   await fillHistory(data, [{ ...numbers, ...use, environment: environments[0]! }], Date.now());
 }
@@ -34,7 +34,7 @@ afterAll(async () => {
   cleanUp();
 });
 
-const addressOf = (query: string) => `/apps/${application}/Production/flags?${query}`;
+const featuresAddress = (query: string) => `/apps/${application}/Production/flags?${query}`;
 const rows = (page: Page) => page.getByRole('grid').locator('[data-index]');
 const row = (page: Page, index: number) => page.locator(`[data-index="${index}"]`);
 const focused = (page: Page) => page.locator('[role=row]:focus');
@@ -52,7 +52,7 @@ describe.each(['90d', '7d'])('the overview of 2,000 flags over %s', (range) => {
   /** Opens it in a browser that has nothing but the session. */
   async function open(): Promise<Page> {
     await console.visit('/');
-    const { page } = await console.visit(addressOf(`sort=flag&range=${range}`));
+    const { page } = await console.visit(featuresAddress(`sort=flag&range=${range}`));
     return page;
   }
 

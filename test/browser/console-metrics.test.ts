@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { cleanUp } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { axeFaults, schemeFaults } from './support/axe.ts';
-import { contentOf, phone } from './support/chromium.ts';
+import { phone, readContent } from './support/chromium.ts';
 import { type Console, openConsole, openSender, type Sender } from './support/console.ts';
-import { widthOf } from './support/looks.ts';
+import { readWidth } from './support/looks.ts';
 
 const { test } = needing('chromium-headless-shell');
 
@@ -81,7 +81,7 @@ test('draws a metric of a flag by variant, with its own address and CSV file', a
   await detail.getByRole('button', { name: /^Download/ }).click();
   const downloading = page.waitForEvent('download');
   await detail.getByRole('menuitem', { name: 'CSV' }).click();
-  const csv = (await contentOf(await downloading)).toString().replace('\ufeff', '');
+  const csv = (await readContent(await downloading)).toString().replace('\ufeff', '');
   const lines = csv.trim().split('\r\n');
   expect(lines).toHaveLength(25);
   expect(lines[0]).toMatch(/^Time,(on,off|off,on)(,What happened)?$/);
@@ -92,7 +92,7 @@ test('draws a metric of a flag by variant, with its own address and CSV file', a
 test('fits a phone and passes axe-core in light and dark mode', async () => {
   const { page } = await console_.visit(metrics('&metric=basket'), phone);
   await page.getByRole('region', { name: 'basket', exact: true }).waitFor();
-  expect(await widthOf(page)).toBe(phone.viewport.width);
+  expect(await readWidth(page)).toBe(phone.viewport.width);
   expect(await schemeFaults(page)).toEqual([]);
 });
 

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { cleanUp } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { schemeFaults } from './support/axe.ts';
-import { contentOf } from './support/chromium.ts';
+import { readContent } from './support/chromium.ts';
 import { watchCopies } from './support/clipboard.ts';
 import { type Console, openConsole, openSender, type Sender } from './support/console.ts';
-import { widthOf } from './support/looks.ts';
+import { readWidth } from './support/looks.ts';
 
 const { describe, test } = needing('chromium-headless-shell');
 
@@ -47,8 +47,8 @@ async function fillShop(): Promise<void> {
 /** More flags than a screen has room for. */
 async function fillWide(): Promise<void> {
   wide = await openSender(console, 'Wide');
-  const flags = Array.from({ length: 400 }, (_, index) => [`flag-${index}`, { on: [1000 - index] }] as const);
-  await wide.report(daysAgo(1), Object.fromEntries(flags));
+  const features = Array.from({ length: 400 }, (_, index) => [`flag-${index}`, { on: [1000 - index] }] as const);
+  await wide.report(daysAgo(1), Object.fromEntries(features));
 }
 
 beforeAll(async () => {
@@ -61,7 +61,7 @@ afterAll(async () => {
   cleanUp();
 });
 
-const addressOf = ({ application }: Sender, query = '', environment = 'Production') =>
+const featuresAddress = ({ application }: Sender, query = '', environment = 'Production') =>
   `/apps/${application}/${environment}/flags${query}`;
 
 const tile = (page: Page, name: string) =>
@@ -73,7 +73,7 @@ const search = (page: Page) => page.getByRole('searchbox', { name: 'Search the f
 
 describe('the figures', () => {
   test('are compared with the same time span before', async () => {
-    const { page } = await console.visit(addressOf(shop));
+    const { page } = await console.visit(featuresAddress(shop));
     const checks = tile(page, 'Checks');
     await checks.waitFor();
     // 2 × (150 + 20 + 1) against 100 + 20 + 1.
@@ -84,7 +84,7 @@ describe('the figures', () => {
   });
 
   test('select the figure of the chart, which the address contains', async () => {
-    const { page } = await console.visit(addressOf(shop));
+    const { page } = await console.visit(featuresAddress(shop));
     await page.getByRole('application', { name: 'Checks per hour' }).waitFor();
     await tile(page, 'Users').click();
     await page.getByRole('application', { name: 'Users per day' }).waitFor();
@@ -94,9 +94,9 @@ describe('the figures', () => {
   });
 
   test('of users are compared over the same number of complete days', async () => {
-    const { page } = await console.visit(addressOf(shop));
-    const answer = await page.waitForResponse((response) => /overview\?/.test(response.url()));
-    const { usersBefore } = (await answer.json()) as { usersBefore: Days & { against: Days } };
+    const { page } = await console.visit(featuresAddress(shop));
+    const overviewResponse = await page.waitForResponse((response) => /overview\?/.test(response.url()));
+    const { usersBefore } = (await overviewResponse.json()) as { usersBefore: Days & { against: Days } };
     const daysIn = ({ from, to }: Days) => (Date.parse(to) - Date.parse(from)) / day + 1;
     expect(daysIn(usersBefore)).toBe(daysIn(usersBefore.against));
     expect(Date.parse(usersBefore.against.to) + day).toBeLessThanOrEqual(Date.now());
@@ -113,7 +113,7 @@ describe('the figures', () => {
   });
 
   test('are not compared with a range without records', async () => {
-    const { page } = await console.visit(addressOf(wide, '?range=1h'));
+    const { page } = await console.visit(featuresAddress(wide, '?range=1h'));
     await firstRow(page).waitFor();
     expect(await page.getByText('before').count()).toBe(0);
   });
@@ -121,7 +121,7 @@ describe('the figures', () => {
 
 describe('the flags', () => {
   test('are searched, filtered and sorted, as the address says', async () => {
-    const { page } = await console.visit(addressOf(shop));
+    const { page } = await console.visit(featuresAddress(shop));
     await firstRow(page).waitFor();
     await page.getByRole('link', { name: '2 flags undeclared' }).click();
     await expect.poll(() => names(page)).toEqual(['search-ranking', '=dangerous']);
@@ -142,7 +142,7 @@ describe('the flags', () => {
   });
 
   test('are rendered only if visible, and reachable by keyboard', async () => {
-    const { page } = await console.visit(addressOf(wide));
+    const { page } = await console.visit(featuresAddress(wide));
     await firstRow(page).waitFor();
     expect(await page.getByRole('grid').getAttribute('aria-rowcount')).toBe('401');
     expect(await rows(page).count()).toBeLessThan(60);
@@ -163,7 +163,7 @@ describe('the flags', () => {
   test('keep the focus when figures change', async () => {
     const sender = await openSender(console, 'Moving');
     await sender.packet({ first: { on: [5] }, second: { on: [3] } });
-    const { page } = await console.visit(addressOf(sender, '?range=1h'));
+    const { page } = await console.visit(featuresAddress(sender, '?range=1h'));
     await firstRow(page).waitFor();
     await page.locator('[data-index="1"]').focus();
     await sender.packet({ second: { on: [40] } });
@@ -172,7 +172,7 @@ describe('the flags', () => {
   });
 
   test('are replaced by a hint if there are none', async () => {
-    const { page } = await console.visit(addressOf(shop, '', 'Staging'));
+    const { page } = await console.visit(featuresAddress(shop, '', 'Staging'));
     await page.getByRole('heading', { name: 'No flag was seen in Staging yet' }).waitFor();
     expect(await tile(page, 'Checks').count()).toBe(0);
   });
@@ -180,21 +180,21 @@ describe('the flags', () => {
 
 describe('downloads and links', () => {
   test('a CSV file has all rows, and no formula', async () => {
-    const { page } = await console.visit(addressOf(shop));
+    const { page } = await console.visit(featuresAddress(shop));
     await firstRow(page).waitFor();
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'CSV' }).click(),
     ]);
     expect(download.suggestedFilename()).toBe('flags-Production.csv');
-    const lines = (await contentOf(download)).toString().split('\r\n');
+    const lines = (await readContent(download)).toString().split('\r\n');
     expect(lines[0]).toBe('\ufeffFlag,Trend,Checks,Change,Used,Viewed,Users,Variants,Last seen,State');
     expect(lines.find((line) => line.startsWith('checkout'))).toMatch(/,300,2,90,60,15,on: 180; off: 120,/);
     expect(lines.some((line) => line.startsWith("'=dangerous"))).toBe(true);
   });
 
   test('a link has a relative range or fixed times', async () => {
-    const { page } = await console.visit(addressOf(shop, '?search=check'));
+    const { page } = await console.visit(featuresAddress(shop, '?search=check'));
     await firstRow(page).waitFor();
     const copied = await watchCopies(page);
     const copy = async (item: RegExp) => {
@@ -213,7 +213,7 @@ describe('downloads and links', () => {
 
 describe('live', () => {
   test('figures update without a reload, and unchanged ones are answered 304', async () => {
-    const { page } = await console.visit(addressOf(shop, '?range=1h'));
+    const { page } = await console.visit(featuresAddress(shop, '?range=1h'));
     await expect.poll(() => tile(page, 'Checks').innerText()).toMatch(/Checks\s+0/);
     const unchanged = page.waitForResponse((response) => response.status() === 304);
     await shop.packet({ checkout: { on: [7, 3] } });
@@ -223,7 +223,7 @@ describe('live', () => {
   });
 
   test('a hidden tab sends no requests until it is visible again', async () => {
-    const { page } = await console.visit(addressOf(shop));
+    const { page } = await console.visit(featuresAddress(shop));
     await page.clock.install();
     await page.reload();
     await firstRow(page).waitFor();
@@ -246,7 +246,7 @@ describe('live', () => {
   });
 
   test('a fixed range is read once, and links to the relative one', async () => {
-    const { page } = await console.visit(addressOf(shop, '?range=30d'));
+    const { page } = await console.visit(featuresAddress(shop, '?range=30d'));
     const chart = page.getByRole('application', { name: 'Checks per day' });
     await chart.focus();
     for (const key of ['Home', 'Shift+End', 'Enter']) await page.keyboard.press(key);
@@ -259,7 +259,7 @@ describe('live', () => {
 
   test('a page without a network keeps its figures, shows since when, and recovers', async () => {
     const expected = /net::ERR_INTERNET_DISCONNECTED/;
-    const { page, context } = await console.visit(addressOf(shop), { expected });
+    const { page, context } = await console.visit(featuresAddress(shop), { expected });
     await firstRow(page).waitFor();
     await context.setOffline(true);
     await page.getByText(/^offline since \d/).waitFor();
@@ -271,18 +271,18 @@ describe('live', () => {
 
 describe('everyone', () => {
   test('axe-core finds no faults in light and dark mode', async () => {
-    const { page } = await console.visit(addressOf(shop));
+    const { page } = await console.visit(featuresAddress(shop));
     await firstRow(page).waitFor();
     expect(await schemeFaults(page)).toEqual([]);
   });
 
   test('nothing is cut off, nor scrolled sideways, on narrow and wide screens', async () => {
-    const { page } = await console.visit(addressOf(shop));
+    const { page } = await console.visit(featuresAddress(shop));
     for (const width of [320, 390, 768, 1280, 2560]) {
       await page.setViewportSize({ width, height: 800 });
       await page.reload();
       await firstRow(page).waitFor();
-      expect(await widthOf(page)).toBe(width);
+      expect(await readWidth(page)).toBe(width);
       for (const name of ['Checks', 'Used', 'Viewed', 'Users', 'Refused']) {
         const { x = -1, width: wide = 0 } = (await tile(page, name).boundingBox()) ?? {};
         expect(x, `${name} at ${width} px`).toBeGreaterThanOrEqual(0);

@@ -54,7 +54,7 @@ const upload = () => [
   ...['scan', repository, '--upload', '--repository', 'shop/web', '--revision', '9fceb02'],
   ...['--link', 'https://git.example/shop/blob/{revision}/{path}#L{line}'],
 ];
-const flag = (name: string) => `/apps/${shop.application}/Production/flag?name=${name}`;
+const featureAddress = (name: string) => `/apps/${shop.application}/Production/flag?name=${name}`;
 const item = (page: Page, name: string) => page.getByRole('article', { name });
 
 describe('a code scan', () => {
@@ -67,11 +67,11 @@ describe('a code scan', () => {
   test('is uploaded with the owners of CODEOWNERS, and shown on the page of the flag', async () => {
     const { code, stderr } = await asKey('write', ...upload());
     expect([code, stderr]).toEqual([0, expect.stringContaining('Uploaded the places of 1 features in shop/web')]);
-    const { page } = await console.visit(flag('forever'));
+    const { page } = await console.visit(featureAddress('forever'));
     const link = page.getByRole('link', { name: 'src/app.ts:2' });
     expect(await link.getAttribute('href')).toBe('https://git.example/shop/blob/9fceb02/src/app.ts#L2');
     await page.getByText('Owned by @shop/web').waitFor();
-    await page.goto(console.origin + flag('legacy'));
+    await page.goto(console.origin + featureAddress('legacy'));
     await page.getByText(/Not found in the code since the scan of/).waitFor();
   });
 
@@ -87,7 +87,7 @@ describe('a code scan', () => {
 
 describe('the owners of a flag', () => {
   test('are changed on its page, and found by the search of the flags', async () => {
-    const { page } = await console.visit(flag('checkout'));
+    const { page } = await console.visit(featureAddress('checkout'));
     await page.getByLabel('Owners', { exact: true }).fill(`${console.credentials.adminEmail}, @shop/checkout`);
     await page.getByLabel('Tags', { exact: true }).fill('Q4, ui');
     const form = page.getByRole('region', { name: 'Owners and code' });

@@ -5,7 +5,7 @@ import { needing } from '../support/needing.ts';
 import { axeFaults, schemeFaults } from './support/axe.ts';
 import { phone } from './support/chromium.ts';
 import { type Console, openConsole, openSender, type Sender } from './support/console.ts';
-import { widthOf } from './support/looks.ts';
+import { readWidth } from './support/looks.ts';
 
 const { test } = needing('chromium-headless-shell');
 
@@ -89,7 +89,7 @@ test('fits a phone and passes axe-core in light and dark mode', async () => {
   const { page } = await console_.visit(people(), phone);
   await show(page, 'eve');
   await page.getByRole('row', { name: /checkout/ }).waitFor();
-  expect(await widthOf(page)).toBe(phone.viewport.width);
+  expect(await readWidth(page)).toBe(phone.viewport.width);
   expect(await schemeFaults(page)).toEqual([]);
 });
 
@@ -97,5 +97,5 @@ test('wraps a long identity on a phone', async () => {
   const { page } = await console_.visit(people(), phone);
   await show(page, 'x'.repeat(250));
   await page.getByText('No records of').waitFor();
-  expect(await widthOf(page)).toBe(phone.viewport.width);
+  expect(await readWidth(page)).toBe(phone.viewport.width);
 });

@@ -10,14 +10,14 @@ const { describe, test } = needing('chromium-headless-shell');
 
 let console: Console;
 let old: OldSessions;
-let flags: string;
+let featuresAddress: string;
 
 beforeAll(async () => {
   console = await openConsole([], async (data) => {
     old = await addOldSessions(data);
   });
   const sender = await openSender(console, 'Shop');
-  flags = `/apps/${sender.application}/Production`;
+  featuresAddress = `/apps/${sender.application}/Production`;
   const features = `/api/v2/applications/${sender.application}/features`;
   await console.manage('POST', features, 201, { name: 'checkout' });
   await console.manage('POST', `${features}/checkout/notes`, 201, { text: 'Rollout' });
@@ -41,10 +41,10 @@ async function visitAs(name: string, role: string, path: string): Promise<Visit 
 const writing = /^(Add|Archive|Change|Create|Declare|Delete|End|Forget|Invite|Permanent|Remove|Save|Snooze)/;
 
 test('a Viewer sees no control that changes anything', async () => {
-  const { page } = await visitAs('Vera', 'Viewer', `${flags}/flags`);
+  const { page } = await visitAs('Vera', 'Viewer', `${featuresAddress}/flags`);
   const pages = [
-    [`${flags}/flag?name=checkout`, 'Only Users and Admins can change notes'],
-    [`${flags}/metrics`, 'No metric'],
+    [`${featuresAddress}/flag?name=checkout`, 'Only Users and Admins can change notes'],
+    [`${featuresAddress}/metrics`, 'No metric'],
     ['/settings/applications', 'Only an Admin can change'],
     ['/settings/team', 'Only an Admin can change'],
     ['/settings/users', 'Only an Admin can change'],
@@ -59,7 +59,7 @@ test('a Viewer sees no control that changes anything', async () => {
 });
 
 test('an Admin gives a member another role in the team', async () => {
-  const { page: theirs, id } = await visitAs('Vico', 'Viewer', `${flags}/flag?name=checkout`);
+  const { page: theirs, id } = await visitAs('Vico', 'Viewer', `${featuresAddress}/flag?name=checkout`);
   await theirs.getByText('Only Users and Admins').waitFor();
   const { page } = await console.visit('/settings/team');
   await page.getByLabel('Role of Vico').selectOption('User');

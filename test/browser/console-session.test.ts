@@ -184,7 +184,7 @@ test('an open page survives a restart of the server without a sign-in', async ()
   await wake(page);
   const service = await startBinary({ data: own.service.data, args: listen });
   await wake(page);
-  expect(await page.evaluate(statusOf('/api/v2/users/me'))).toBe(200);
+  expect(await page.evaluate(statusScript('/api/v2/users/me'))).toBe(200);
   expect(await page.evaluate('globalThis.kept')).toBe(true);
   expect(await sessionOver(page).count()).toBe(0);
   await own.chromium.close();
@@ -200,11 +200,11 @@ test('signs in with an auth host of another site', async () => {
   const { page } = await own.visit('/settings/applications?x=1', { ownSession: true });
   await page.locator('main').waitFor();
   expect(page.url()).toBe(`http://127.0.0.1:${port}/settings/applications?x=1`);
-  expect(await page.evaluate(statusOf('/api/v2/users/me'))).toBe(200);
+  expect(await page.evaluate(statusScript('/api/v2/users/me'))).toBe(200);
   await own.close();
 });
 
 /** The script that asks for the status of a path, as a page of the console does. */
-function statusOf(path: string): string {
+function statusScript(path: string): string {
   return `fetch('${path}', { headers: { 'flagmeter-console': '1' } }).then((response) => response.status)`;
 }

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { cleanUp, createKey, token } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { axeFaults, schemeFaults } from './support/axe.ts';
-import { contentOf, phone } from './support/chromium.ts';
+import { phone, readContent } from './support/chromium.ts';
 import { acceptLink, type Console, openConsole, signIn, signInFirst, type Visit } from './support/console.ts';
-import { cutTexts, widthOf } from './support/looks.ts';
+import { cutTexts, readWidth } from './support/looks.ts';
 
 const { describe, test } = needing('chromium-headless-shell');
 
@@ -189,7 +189,7 @@ test('the audit log is filtered, read in pages, and saved as CSV', async () => {
   await expect.poll(() => rows.count()).toBe(55);
   const saving = page.waitForEvent('download');
   await page.getByRole('button', { name: 'CSV' }).click();
-  const lines = (await contentOf(await saving)).toString().trim().split('\r\n');
+  const lines = (await readContent(await saving)).toString().trim().split('\r\n');
   expect(lines).toHaveLength(56);
   expect(lines[1]).toMatch(/^\d{4}-\d\d-\d\dT.*,First API key,key\.created,Mobile,type: none → Mobile,127\.0\.0\.1,+$/);
   await page.getByLabel('What', { exact: true }).selectOption('Applications');
@@ -204,7 +204,7 @@ const pages = ['you', 'applications', 'team', ...tabs.map((tab) => `team?tab=${t
 describe.each([
   ['on a desktop, in light and dark mode', {}, schemeFaults],
   ['on a phone, in dark mode', { ...phone, colorScheme: 'dark' }, axeFaults],
-] as const)('%s', (_, screen, faultsOf) => {
+] as const)('%s', (_, screen, findFaults) => {
   test('the pages pass axe-core and fit the screen', async () => {
     const fields = { name: 'Looked at', allowedOrigins: ['https://*.shop.example', 'http://localhost:*'] };
     const { id } = (await console.manage('POST', '/api/v2/applications', 201, fields)) as { id: string };
@@ -215,19 +215,19 @@ describe.each([
       await page.goto(console.origin + path);
       await page.getByRole('heading', { level: 1 }).waitFor();
       await page.waitForLoadState('networkidle');
-      expect(await faultsOf(page), path).toEqual([]);
-      expect(await widthOf(page), path).toBe(page.viewportSize()!.width);
+      expect(await findFaults(page), path).toEqual([]);
+      expect(await readWidth(page), path).toBe(page.viewportSize()!.width);
       expect(await cutTexts(page), path).toEqual([]);
     }
     await page.getByRole('button', { name: 'Create a key' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.waitFor();
-    expect(await faultsOf(page)).toEqual([]);
+    expect(await findFaults(page)).toEqual([]);
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Delete the application Looked at' }).click();
     await dialog.waitFor();
-    expect(await faultsOf(page)).toEqual([]);
+    expect(await findFaults(page)).toEqual([]);
   });
 });
 

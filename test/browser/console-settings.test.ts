@@ -28,12 +28,12 @@ async function open(name: string, fields: object = {}) {
 
 /** Sends a server's report. @returns the status of the answer */
 async function report(key: string): Promise<number> {
-  const answer = await fetch(`${console.origin}/api/usage/stats`, {
+  const response = await fetch(`${console.origin}/api/usage/stats`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ appKey: key, environment: 'Production', time: new Date().toISOString(), stats: [] }),
   });
-  return answer.status;
+  return response.status;
 }
 
 /** Creates a Backend key in the page. @returns its text, which the dialog still shows */
@@ -107,8 +107,8 @@ describe('keys', () => {
     await page.getByRole('button', { name: 'I have stored it' }).click();
     const headers = { 'content-type': 'application/json', origin: 'https://shop.example' };
     const body = JSON.stringify({ k, e: 'Production' });
-    const answer = await fetch(`${console.origin}/api/frontend/telemetry`, { method: 'POST', headers, body });
-    expect(answer.status).toBe(404);
+    const response = await fetch(`${console.origin}/api/frontend/telemetry`, { method: 'POST', headers, body });
+    expect(response.status).toBe(404);
     await page.reload();
     const note = page.getByRole('note');
     await note.getByText(/The Backend key Oops \(fm_be_\w+…\) has leaked/).waitFor();

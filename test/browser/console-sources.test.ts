@@ -13,7 +13,7 @@ import { skippedWorkspaces } from '../support/workspaces.ts';
 import { axeFaults, schemeFaults } from './support/axe.ts';
 import { phone } from './support/chromium.ts';
 import { type Console, openConsole, openSender, type VisitOptions } from './support/console.ts';
-import { widthOf } from './support/looks.ts';
+import { readWidth } from './support/looks.ts';
 import { startPageServer } from './support/pages.ts';
 
 const { test } = needing('chromium-headless-shell');
@@ -53,11 +53,11 @@ async function connect(use: string, options: VisitOptions = {}) {
 
 const headers = (authorization: string) => ({ authorization, 'content-type': 'application/json' });
 
-function bucket(flag: string): string {
+function bucket(feature: string): string {
   const at = new Date().toISOString();
-  const toggles = { [flag]: { yes: 5, no: 1, variants: { blue: 2 } } };
+  const toggles = { [feature]: { yes: 5, no: 1, variants: { blue: 2 } } };
   const sdk = { sdkVersion: 'unleash-client-node:6.12.1', platformName: 'node' };
-  const sender = { appName: 'billing', instanceId: 'billing-1', connectionId: flag, ...sdk };
+  const sender = { appName: 'billing', instanceId: 'billing-1', connectionId: feature, ...sdk };
   return JSON.stringify({ ...sender, bucket: { start: at, stop: at, toggles } });
 }
 
@@ -74,8 +74,8 @@ needing('chromium-headless-shell', 'nginx').test(
     const text = `${upstream}\nserver { listen 443 ssl; ${tls}\n${location}\nlocation / { return 404; } }\n`;
     const proxy = await runProxy('nginx', freshDirectory(), text);
     onTestFinished(() => proxy.stop());
-    const send = (flag: string) =>
-      byHttp1(proxy.port, '/api/client/metrics', { method: 'POST', headers: headers(token), body: bucket(flag) });
+    const send = (feature: string) =>
+      byHttp1(proxy.port, '/api/client/metrics', { method: 'POST', headers: headers(token), body: bucket(feature) });
 
     await page.getByText('Waiting for a message of an Unleash SDK').waitFor();
     expect(await send('checkout')).toMatchObject({ status: 404 });
@@ -135,7 +135,7 @@ test('Unleash: warns about an adopted token that can be guessed, also in the lis
 });
 
 /** The lines under a name, as a reader copies them. */
-async function linesOf(page: Page, name: string): Promise<string> {
+async function readLines(page: Page, name: string): Promise<string> {
   return (await page.getByRole('region', { name: `The ${name}`, exact: true }).textContent())!;
 }
 
@@ -148,19 +148,19 @@ needing('chromium-headless-shell', openFeatureSdks).test(
     await page.getByRole('button', { name: 'Create a Backend key' }).click();
     await page.getByText('is not shown again').waitFor();
     const onServer = `import { InMemoryProvider } from '@openfeature/server-sdk';
-${flagsOf('checkout')}
-${await linesOf(page, 'lines for the program')}
+${providerScript('checkout')}
+${await readLines(page, 'lines for the program')}
 await OpenFeature.getClient().getBooleanValue('checkout', false);
 await OpenFeature.close();`;
-    await runWith(await linesOf(page, 'key as a variable'), saveProgram('shown.mjs', onServer));
+    await runWith(await readLines(page, 'key as a variable'), saveProgram('shown.mjs', onServer));
     await page.getByText('✓ Connected.').waitFor();
     await page.getByText('(my-service)').waitFor();
     await expect.poll(() => counted(page)).toBe('checkout on: 1 check');
 
     await page.getByRole('button', { name: 'Web page' }).click();
     const onPage = `import { InMemoryProvider } from '@openfeature/web-sdk';
-${flagsOf('banner')}
-${await linesOf(page, 'lines for the program')}
+${providerScript('banner')}
+${await readLines(page, 'lines for the program')}
 OpenFeature.getClient().getBooleanValue('banner', false);
 await meter.flush();`;
     const pages = await startPageServer();
@@ -200,13 +200,13 @@ needing('chromium-headless-shell', sourcesModules).test(
 import { detectResources, envDetector } from '@opentelemetry/resources';
 const resource = detectResources({ detectors: [envDetector] });
 ${sdk}
-${await linesOf(page, 'lines for the program')}
-${flagsOf('checkout')}
+${await readLines(page, 'lines for the program')}
+${providerScript('checkout')}
 await OpenFeature.setProviderAndWait(provider);
 await OpenFeature.getClient().getBooleanValue('checkout', false);
 await sdk.shutdown();`;
       writeFileSync(path, code);
-      await runWith(await linesOf(page, 'environment variables'), path);
+      await runWith(await readLines(page, 'environment variables'), path);
       await expect.poll(() => counted(page)).toBe(shown);
     }
     await page.getByText('✓ Connected.').waitFor();
@@ -215,7 +215,7 @@ await sdk.shutdown();`;
 );
 
 /** A provider as a program has it. */
-function flagsOf(name: string): string {
+function providerScript(name: string): string {
   const flags = { [name]: { disabled: false, variants: { on: true }, defaultVariant: 'on' } };
   return `const provider = new InMemoryProvider(${JSON.stringify(flags)});`;
 }
@@ -225,7 +225,7 @@ test('fits a phone and passes axe-core in light and dark mode', async () => {
   for (const use of ['unleash', 'openfeature&with=web', 'own']) {
     await page.goto(`${console_.origin}/apps/${application}/Production/connect?use=${use}`);
     await page.locator('.connect-text').first().waitFor();
-    expect(await widthOf(page)).toBe(phone.viewport.width);
+    expect(await readWidth(page)).toBe(phone.viewport.width);
     expect(await schemeFaults(page)).toEqual([]);
   }
 });

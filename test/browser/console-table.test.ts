@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { cleanUp } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { axeFaults } from './support/axe.ts';
-import { contentOf } from './support/chromium.ts';
+import { readContent } from './support/chromium.ts';
 import { type Console, openConsole, openSender, type Sender } from './support/console.ts';
 
 const { describe, test } = needing('chromium-headless-shell');
@@ -11,12 +11,12 @@ const { describe, test } = needing('chromium-headless-shell');
 let console: Console;
 let shop: Sender;
 
-const flags = 60;
+const featureCount = 60;
 
 beforeAll(async () => {
   console = await openConsole();
   shop = await openSender(console);
-  const counts = Array.from({ length: flags }, (_, index) => [
+  const counts = Array.from({ length: featureCount }, (_, index) => [
     `flag-${index}`,
     { on: [1000 - index, 500], off: [100] },
   ]);
@@ -28,14 +28,14 @@ afterAll(async () => {
   cleanUp();
 });
 
-const flagsPage = (query = '') => `/apps/${shop.application}/Production/flags${query}`;
+const featuresAddress = (query = '') => `/apps/${shop.application}/Production/flags${query}`;
 const rows = (page: Page) => page.getByRole('grid').locator('[data-index]');
 const row = (page: Page, index: number) => page.locator(`[data-index="${index}"]`);
 const cell = (page: Page, index: number, key: string) => row(page, index).locator(`.vcell-${key}`);
 
 describe('a click on a row', () => {
   test('opens the flag from any of its cells', async () => {
-    const { page } = await console.visit(flagsPage());
+    const { page } = await console.visit(featuresAddress());
     for (const key of ['checks', 'state', 'variants']) {
       await cell(page, 1, key).click();
       await page.getByRole('heading', { level: 1, name: 'flag-1' }).waitFor();
@@ -44,18 +44,18 @@ describe('a click on a row', () => {
   });
 
   test('opens a tab with Ctrl and with the middle button', async () => {
-    const { page, context } = await console.visit(flagsPage());
+    const { page, context } = await console.visit(featuresAddress());
     const ways: Parameters<Locator['click']>[0][] = [{ modifiers: ['Control'] }, { button: 'middle' }];
     for (const how of ways) {
       const [tab] = await Promise.all([context.waitForEvent('page'), cell(page, 2, 'checks').click(how)]);
       await tab.getByRole('heading', { level: 1, name: 'flag-2' }).waitFor();
       await tab.close();
     }
-    expect(new URL(page.url()).pathname).toBe(flagsPage());
+    expect(new URL(page.url()).pathname).toBe(featuresAddress());
   });
 
   test('opens nothing after selecting text', async () => {
-    const { page } = await console.visit(flagsPage());
+    const { page } = await console.visit(featuresAddress());
     await page.locator('.chart canvas').waitFor();
     await cell(page, 1, 'state').scrollIntoViewIfNeeded();
     const { x, y, width, height } = (await cell(page, 1, 'state').boundingBox())!;
@@ -64,32 +64,32 @@ describe('a click on a row', () => {
     await page.mouse.move(x + width - 5, y + height / 2, { steps: 3 });
     await page.mouse.up();
     expect(await page.evaluate('getSelection().toString().length')).toBeGreaterThan(0);
-    expect(new URL(page.url()).pathname).toBe(flagsPage());
+    expect(new URL(page.url()).pathname).toBe(featuresAddress());
   });
 });
 
 describe('on paper', () => {
   test.each(['light', 'dark'] as const)('the page has all rows and no navigation, in the %s theme', async (theme) => {
-    const { page } = await console.visit(flagsPage(), { colorScheme: theme });
+    const { page } = await console.visit(featuresAddress(), { colorScheme: theme });
     await row(page, 0).waitFor();
     await page.locator('.chart canvas').waitFor();
-    expect(await rows(page).count()).toBeLessThan(flags);
+    expect(await rows(page).count()).toBeLessThan(featureCount);
     const pdf = await page.pdf({ format: 'A4', printBackground: true });
     expect(pdf.toString('latin1').match(/\/Type \/Page\b/g)!.length).toBeGreaterThan(1);
     await page.emulateMedia({ media: 'print' });
-    await expect.poll(() => rows(page).count()).toBe(flags);
+    await expect.poll(() => rows(page).count()).toBe(featureCount);
     expect(await page.getByRole('navigation').count()).toBe(0);
     expect(await page.getByRole('button', { name: 'Range: 7 days' }).isVisible()).toBe(true);
     expect(await page.evaluate(`getComputedStyle(document.body).backgroundColor`)).toBe('rgb(255, 255, 255)');
     const canvas = await page.locator('.chart canvas').boundingBox();
     expect(canvas!.width).toBeLessThan(700);
     await page.emulateMedia({ media: null });
-    await expect.poll(() => rows(page).count()).toBeLessThan(flags);
+    await expect.poll(() => rows(page).count()).toBeLessThan(featureCount);
   });
 });
 
 test('columns are selected and ordered, for this user, and can be restored', async () => {
-  const { page, tab } = await console.visit(flagsPage());
+  const { page, tab } = await console.visit(featuresAddress());
   const heads = (page: Page) => page.getByRole('columnheader').allInnerTexts();
   await row(page, 0).waitFor();
   expect((await heads(page)).join()).toMatch(/Flag,Trend,Checks[^,]*,Change,Used,Viewed/);
@@ -103,7 +103,7 @@ test('columns are selected and ordered, for this user, and can be restored', asy
   await expect
     .poll(async () => (await heads(page)).join())
     .toMatch(/Flag,Checks[^,]*,Trend,Change,Viewed,.*First seen/);
-  const other = await tab(flagsPage());
+  const other = await tab(featuresAddress());
   await expect.poll(async () => (await heads(other)).join()).toMatch(/First seen/);
   await page.getByRole('button', { name: 'Columns' }).click();
   await page.getByRole('button', { name: 'Restore the default columns' }).click();
@@ -122,7 +122,7 @@ describe('selected flags', () => {
     console.manage('GET', `/api/v2/applications/${shop.application}/features/${name}`, 200);
 
   test('are changed together, and restored', async () => {
-    const { page } = await console.visit(flagsPage());
+    const { page } = await console.visit(featuresAddress());
     await page.getByLabel('Select flag flag-0', { exact: true }).click();
     await page.getByLabel('Select flag flag-3', { exact: true }).click({ modifiers: ['Shift'] });
     await bulk(page).getByText('4 flags selected').waitFor();
@@ -136,7 +136,7 @@ describe('selected flags', () => {
   });
 
   test('are selected by keyboard, and a failure of one does not stop the others', async () => {
-    const { page } = await console.visit(flagsPage('?search=flag-5'));
+    const { page } = await console.visit(featuresAddress('?search=flag-5'));
     await row(page, 0).focus();
     await page.keyboard.press('Space');
     await page.keyboard.press('ArrowDown');
@@ -154,7 +154,7 @@ describe('selected flags', () => {
 });
 
 test('a view is saved, opened from its link, updated and deleted', async () => {
-  const { page } = await console.visit(flagsPage('?search=flag-1&sort=flag'));
+  const { page } = await console.visit(featuresAddress('?search=flag-1&sort=flag'));
   const menu = page.getByRole('button', { name: 'Views' });
   await menu.click();
   await page.getByRole('menuitem', { name: 'Save this view' }).click();
@@ -165,7 +165,7 @@ test('a view is saved, opened from its link, updated and deleted', async () => {
   await dialog.getByRole('button', { name: 'Save' }).click();
   const link = page.getByRole('navigation', { name: 'Favourite views' }).getByRole('link', { name: 'Ones' });
   await link.waitFor();
-  await page.goto(console.origin + flagsPage('?search=other'));
+  await page.goto(console.origin + featuresAddress('?search=other'));
   await link.click();
   await expect.poll(() => new URL(page.url()).search).toBe('?search=flag-1&sort=flag');
   await page.getByRole('searchbox', { name: 'Search the flags' }).fill('flag-2');
@@ -182,14 +182,14 @@ test('a view is saved, opened from its link, updated and deleted', async () => {
 });
 
 test('a chart is saved as an image on a light ground, also from the dark theme', async () => {
-  const { page } = await console.visit(flagsPage(), { colorScheme: 'dark' });
+  const { page } = await console.visit(featuresAddress(), { colorScheme: 'dark' });
   await page.getByRole('button', { name: /^Download: Checks/ }).click();
   const [download] = await Promise.all([
     page.waitForEvent('download'),
     page.getByRole('menuitem', { name: 'PNG' }).click(),
   ]);
   expect(download.suggestedFilename()).toMatch(/^Checks.*\.png$/);
-  const png = await contentOf(download);
+  const png = await readContent(download);
   expect(png.subarray(1, 4).toString()).toBe('PNG');
   expect(png.readUInt32BE(16)).toBe(1008);
   expect(await page.locator('.chart-picture').count()).toBe(0);
@@ -208,7 +208,7 @@ test('a chart is saved as an image on a light ground, also from the dark theme',
 
 test('environments are shown side by side', async () => {
   await shop.packet({ 'flag-7': { on: [5], off: [15] } }, 'Staging');
-  const { page } = await console.visit(flagsPage('?search=flag-7'));
+  const { page } = await console.visit(featuresAddress('?search=flag-7'));
   await page.getByRole('button', { name: 'All environments' }).click();
   const grid = page.getByRole('grid', { name: 'Flags by environment' });
   await expect
@@ -224,7 +224,7 @@ test('the table with all of its usual columns fits the page, or becomes compact'
   const feature = `/api/v2/applications/${shop.application}/features/flag-1`;
   const patch = { owners: [{ type: 'text', name: 'Payments' }], split: { on: 1, off: 1 } };
   await console.manage('PATCH', feature, 200, patch);
-  const { page } = await console.visit(flagsPage('?range=24h'));
+  const { page } = await console.visit(featuresAddress('?range=24h'));
   for (const width of [1100, 1241, 1280]) {
     await page.setViewportSize({ width, height: 800 });
     await cell(page, 1, 'owners').waitFor({ state: width > 1240 ? 'visible' : 'hidden' });

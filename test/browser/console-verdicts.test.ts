@@ -32,12 +32,12 @@ async function fillBilling(): Promise<void> {
   await console.manage('POST', `/api/v2/applications/${billing.application}/keys/adopt`, 201, adopted);
   const [start, stop] = [new Date(Date.now() - 60_000), new Date()];
   const toggles = { invoices: { yes: 3, no: 1, variants: {} } };
-  const answer = await fetch(`${console.origin}/api/client/metrics`, {
+  const response = await fetch(`${console.origin}/api/client/metrics`, {
     method: 'POST',
     headers: { authorization: token, 'content-type': 'application/json' },
     body: JSON.stringify({ appName: 'billing', instanceId: 'billing-1', bucket: { start, stop, toggles } }),
   });
-  expect(answer.status).toBe(202);
+  expect(response.status).toBe(202);
 }
 
 beforeAll(async () => {
@@ -50,10 +50,10 @@ afterAll(async () => {
   cleanUp();
 });
 
-const flags = ({ application }: Sender, query = '') => `/apps/${application}/Production/flags${query}`;
-const flag = ({ application }: Sender, name: string) => `/apps/${application}/Production/flag?name=${name}`;
+const featuresAddress = ({ application }: Sender, query = '') => `/apps/${application}/Production/flags${query}`;
+const featureAddress = ({ application }: Sender, name: string) => `/apps/${application}/Production/flag?name=${name}`;
 const grid = (page: Page) => page.getByRole('grid');
-const rowOf = (page: Page, name: string) =>
+const findRow = (page: Page, name: string) =>
   grid(page)
     .locator('[data-index]')
     .filter({ has: page.getByRole('rowheader', { name, exact: true }) });
@@ -70,12 +70,12 @@ async function keep(page: Page, name: string): Promise<void> {
 
 describe('the verdict', () => {
   test('is a column and a filter of the flags, and the same on the page of the flag', async () => {
-    const { page } = await console.visit(flags(shop));
-    await rowOf(page, 'old-banner').getByText('cannot tell').waitFor();
-    const misspelt = rowOf(page, 'chekcout').getByText('undeclared – did you mean checkout?');
+    const { page } = await console.visit(featuresAddress(shop));
+    await findRow(page, 'old-banner').getByText('cannot tell').waitFor();
+    const misspelt = findRow(page, 'chekcout').getByText('undeclared – did you mean checkout?');
     expect(await misspelt.getAttribute('title')).toMatch(/may be misspelt/);
     expect(await misspelt.getAttribute('class')).toContain('overview-kind-undeclared');
-    expect(await rowOf(page, 'next-year').getByText('new').count()).toBe(1);
+    expect(await findRow(page, 'next-year').getByText('new').count()).toBe(1);
     await page.getByLabel('State').selectOption({ label: 'cannot tell (1)' });
     await expect.poll(() => names(page)).toEqual(['old-banner']);
     expect(page.url()).toContain('state=cannot_tell');
@@ -85,7 +85,7 @@ describe('the verdict', () => {
   });
 
   test('on an undeclared flag is not good news, and links to the similar declared one', async () => {
-    const { page } = await console.visit(flag(shop, 'chekcout'));
+    const { page } = await console.visit(featureAddress(shop, 'chekcout'));
     await page.locator('.flag-verdict.panel-warn').waitFor();
     await page.getByText('it may be misspelt').waitFor();
     expect(await page.getByRole('link', { name: 'checkout', exact: true }).count()).toBe(1);
@@ -120,12 +120,12 @@ describe('a source that reports checks only', () => {
   });
 
   test('is named in place of counts of 0', async () => {
-    const { page } = await console.visit(flags(billing));
+    const { page } = await console.visit(featuresAddress(billing));
     const tiles = page.getByRole('group', { name: 'What the chart shows' });
     const used = tiles.getByRole('button', { name: /^Used/ });
     await used.getByText('Unleash does not report used or viewed.').waitFor();
-    expect(await rowOf(page, 'invoices').getByText('not reported').count()).toBe(2);
-    await page.goto(console.origin + flag(billing, 'invoices'));
+    expect(await findRow(page, 'invoices').getByText('not reported').count()).toBe(2);
+    await page.goto(console.origin + featureAddress(billing, 'invoices'));
     const funnel = page.getByRole('table', { name: 'From checks to uses and views, by variant' });
     await expect.poll(() => funnel.getByText('not reported').count()).toBe(4);
     await page
@@ -137,8 +137,8 @@ describe('a source that reports checks only', () => {
 });
 
 test('passes axe-core in light and dark mode', async () => {
-  const { page } = await console.visit(flags(shop));
-  await rowOf(page, 'old-banner').waitFor();
+  const { page } = await console.visit(featuresAddress(shop));
+  await findRow(page, 'old-banner').waitFor();
   await keep(page, 'verdicts');
   expect(await schemeFaults(page)).toEqual([]);
   for (const [sender, name] of [
@@ -146,13 +146,13 @@ test('passes axe-core in light and dark mode', async () => {
     [shop, 'chekcout'],
     [billing, 'invoices'],
   ] as const) {
-    await page.goto(console.origin + flag(sender, name));
+    await page.goto(console.origin + featureAddress(sender, name));
     await page.locator('.flag-verdict li').first().waitFor();
     await page.getByRole('heading', { name: 'Senders' }).waitFor();
     await keep(page, `verdict-${name}`);
     if (name === 'invoices') expect(await schemeFaults(page)).toEqual([]);
   }
-  await page.goto(console.origin + flags(billing));
-  await rowOf(page, 'invoices').waitFor();
+  await page.goto(console.origin + featuresAddress(billing));
+  await findRow(page, 'invoices').waitFor();
   await keep(page, 'checks-only');
 });

@@ -77,8 +77,8 @@ test('creates a webhook for an issue tracker, shows its test in both themes, and
   await page.getByRole('button', { name: 'Create a webhook' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name', { exact: true }).fill('Tickets');
-  const topOf = async (label: string) => (await dialog.getByLabel(label, { exact: true }).boundingBox())?.y;
-  expect(await topOf('Name'), 'a form of many fields has two columns').toBe(await topOf('Format'));
+  const findTop = async (label: string) => (await dialog.getByLabel(label, { exact: true }).boundingBox())?.y;
+  expect(await findTop('Name'), 'a form of many fields has two columns').toBe(await findTop('Format'));
   await dialog.getByLabel('Format').selectOption({ label: 'Jira' });
   await dialog.getByLabel('URL').fill(`http://127.0.0.1:${receiver.port}/`);
   await dialog.getByLabel('Project').fill('SHOP');

@@ -4,7 +4,7 @@ import { needing } from '../support/needing.ts';
 import { axeFaults, schemeFaults } from './support/axe.ts';
 import { phone } from './support/chromium.ts';
 import { acceptLink, type Console, openConsole } from './support/console.ts';
-import { widthOf } from './support/looks.ts';
+import { readWidth } from './support/looks.ts';
 
 const { describe, test } = needing('chromium-headless-shell');
 
@@ -67,7 +67,7 @@ describe('the link of an invitation', () => {
     const { page } = await console.visit(await invite(), { ...phone, signedIn: false });
     await page.getByRole('heading', { name: 'Accept your invitation' }).waitFor();
     expect(await schemeFaults(page)).toEqual([]);
-    expect(await widthOf(page)).toBeLessThanOrEqual(phone.viewport.width);
+    expect(await readWidth(page)).toBeLessThanOrEqual(phone.viewport.width);
     await page.goto(`${console.origin}/connect/invitation`);
     await page.getByLabel('Link').fill('x');
     await page.keyboard.press('Enter');

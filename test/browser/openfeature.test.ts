@@ -12,7 +12,7 @@ import {
   stop,
   token,
 } from '../support/binary.ts';
-import { countsOf, createEnvironment, type Owner } from '../support/environment.ts';
+import { createEnvironment, type Owner, readCounts } from '../support/environment.ts';
 import { needing } from '../support/needing.ts';
 import { buildWebApp, openFeatureSdks } from '../support/openfeature.ts';
 import { type Behaviour, startUnreliableHost, type UnreliableHost } from '../support/unreliable-host.ts';
@@ -80,7 +80,7 @@ describe("the web SDK with flagmeter's hook", () => {
       app.client.track('paid', { flag: 'checkout' });
       return app.meter.flush();
     })()`);
-    expect(await countsOf(owner, environment)).toEqual({
+    expect(await readCounts(owner, environment)).toEqual({
       checkout: [['on', 3, 1]],
       retired: [['enabled', 1, 0]],
       unknown: [['(error)', 1, 0]],
@@ -103,7 +103,7 @@ describe("the web SDK with flagmeter's hook", () => {
       await page.evaluate(evaluate(50));
       host.behave('forward');
       await page.evaluate('app.meter.flush()');
-      expect(await countsOf(owner, environment)).toEqual({ checkout: [['on', 150, 0]] });
+      expect(await readCounts(owner, environment)).toEqual({ checkout: [['on', 150, 0]] });
       await page.close();
     });
 
@@ -114,7 +114,7 @@ describe("the web SDK with flagmeter's hook", () => {
       await page.evaluate('app.meter.flush()');
       await page.evaluate(evaluate(50));
       await page.evaluate('app.meter.flush()');
-      expect(await countsOf(owner, environment)).toEqual({ checkout: [['on', 250, 0]] });
+      expect(await readCounts(owner, environment)).toEqual({ checkout: [['on', 250, 0]] });
       await page.close();
     });
   });
@@ -130,7 +130,7 @@ describe("the web SDK with flagmeter's hook", () => {
     await page.evaluate(evaluate(100));
     await leave(page);
     const expected = { checkout: [['on', 100, 0]] };
-    await vi.waitFor(async () => expect(await countsOf(owner, environment)).toEqual(expected));
+    await vi.waitFor(async () => expect(await readCounts(owner, environment)).toEqual(expected));
     await page.close();
   });
 
@@ -141,14 +141,14 @@ describe("the web SDK with flagmeter's hook", () => {
     await page.evaluate('app.meter.flush()');
     await close(page);
     const expected = { checkout: [['on', 100, 0]] };
-    await vi.waitFor(async () => expect(await countsOf(owner, environment)).toEqual(expected));
+    await vi.waitFor(async () => expect(await readCounts(owner, environment)).toEqual(expected));
     await page.close();
   });
 
   test('sends what waits when OpenFeature is closed', async () => {
     const { page, environment } = await open({ seconds: 3600 });
     await page.evaluate(`(() => { ${evaluate(5)} return app.OpenFeature.close(); })()`);
-    expect(await countsOf(owner, environment)).toEqual({ checkout: [['on', 5, 0]] });
+    expect(await readCounts(owner, environment)).toEqual({ checkout: [['on', 5, 0]] });
     await page.close();
   });
 
@@ -163,7 +163,7 @@ describe("the web SDK with flagmeter's hook", () => {
     owner = { ...owner, http: binary.http, access: await token(binary.http, credentials) };
     host.target = binary.http;
     await page.evaluate('app.meter.flush()');
-    expect(await countsOf(owner, environment)).toEqual({ checkout: [['on', 150, 0]] });
+    expect(await readCounts(owner, environment)).toEqual({ checkout: [['on', 150, 0]] });
     await page.close();
   });
 });

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { CDPSession, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished } from 'vitest';
 import { freePort } from '../../src/http/bind-failure.ts';
-import { optionsOf } from '../auth/passkey-fixture.ts';
+import { readOptions } from '../auth/passkey-fixture.ts';
 import { TestBrowser } from '../auth/test-browser.ts';
 import { cleanUp } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
@@ -100,7 +100,7 @@ async function enter(page: Page, { session, authenticatorId }: Device): Promise<
   await button.click();
 }
 
-async function credentialOf({ session, authenticatorId }: Device) {
+async function getCredential({ session, authenticatorId }: Device) {
   const { credentials } = await session.send('WebAuthn.getCredentials', { authenticatorId });
   return credentials[0]!;
 }
@@ -147,7 +147,7 @@ describe('the sign-in page', () => {
 
   test('rejects a copy of a device that has been used since', async () => {
     const { page, device } = await withPasskey();
-    const copied = await credentialOf(device);
+    const copied = await getCredential(device);
     await enter(page, device);
     await inside(page);
     const thief = await newPage();
@@ -208,12 +208,12 @@ describe('an evil site', () => {
   async function relay(host: string) {
     const { device } = await withPasskey();
     const attacker = new TestBrowser(shop.service.http, '127.0.0.1');
-    const options = optionsOf(await attacker.open(protectedPath));
+    const options = readOptions(await attacker.open(protectedPath));
     const page = await newPage();
     const { port } = evil.address() as AddressInfo;
     await page.goto(`http://${host}:${port}/`);
     const { session, authenticatorId } = await plugIn(page);
-    await session.send('WebAuthn.addCredential', { authenticatorId, credential: await credentialOf(device) });
+    await session.send('WebAuthn.addCredential', { authenticatorId, credential: await getCredential(device) });
     return { attacker, answer: await page.evaluate(`(${ask})(${JSON.stringify(options)})`) };
   }
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { freePort } from '../../src/http/bind-failure.ts';
-import { optionsOf } from '../auth/passkey-fixture.ts';
+import { readOptions } from '../auth/passkey-fixture.ts';
 import { TestBrowser } from '../auth/test-browser.ts';
 import { Authenticator } from '../support/authenticator.ts';
 import { cleanUp } from '../support/binary.ts';
@@ -28,13 +28,13 @@ afterAll(async () => {
   cleanUp();
 });
 
-interface Plugged {
+interface VirtualAuthenticator {
   /** Whether the user touches the authenticator when the browser asks. */
   touch(enabled: boolean): Promise<unknown>;
 }
 
 /** Plugs in Chromium's virtual authenticator. By default it verifies its user and stores discoverable credentials, as platforms do. */
-async function plugIn(page: Page, options: object = {}): Promise<Plugged> {
+async function plugIn(page: Page, options: object = {}): Promise<VirtualAuthenticator> {
   const session = await page.context().newCDPSession(page);
   await session.send('WebAuthn.enable');
   const { authenticatorId } = await session.send('WebAuthn.addVirtualAuthenticator', {
@@ -153,7 +153,7 @@ test('an Admin removes the lost passkey of a user', async () => {
   const browser = new TestBrowser(shop.service.http, '127.0.0.1');
   await browser.open('/connect/passkey');
   await browser.submit({ email, password: given });
-  const options = optionsOf(await browser.submit({ action: 'new-password', password, again: password }));
+  const options = readOptions(await browser.submit({ action: 'new-password', password, again: password }));
   const device = new Authenticator(origin, { id: randomBytes(16) });
   await browser.submit({ action: 'add-passkey', ...device.create(options) });
   const { page } = await shop.visit('/settings/users', { ownSession: true });

@@ -61,7 +61,7 @@ for (const kind of proxyKinds)
         page.evaluate(
           ([to, body]) =>
             fetch(to!, { method: 'POST', headers: { 'content-type': 'application/json' }, body: body! }).then(
-              (answer) => answer.status,
+              (response) => response.status,
               () => 0,
             ),
           [`${url}/api/frontend/telemetry`, JSON.stringify({ k: key, e: 'Production', f: {} })],

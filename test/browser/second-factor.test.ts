@@ -20,7 +20,7 @@ afterAll(async () => {
 });
 
 /** A code of the authenticator app, some time steps from now. */
-function codeOf(secret: string, steps = 0): string {
+function generateCode(secret: string, steps = 0): string {
   return TOTP.generate({ secret: new TOTP({ secret }).secret, timestamp: Date.now() + steps * 30_000 });
 }
 
@@ -58,7 +58,7 @@ describe('two-step verification', () => {
     const secret = (await page.locator('main code').innerText()).replaceAll(' ', '');
     await continueWith(page, '000000');
     await page.getByRole('alert').getByText('The code is wrong').waitFor();
-    await continueWith(page, codeOf(secret));
+    await continueWith(page, generateCode(secret));
     await page.getByRole('heading', { name: 'Save your recovery codes' }).waitFor();
     await expectAccessible(page);
     const codes = await page.locator('li code').allInnerTexts();
@@ -71,7 +71,7 @@ describe('two-step verification', () => {
     await enter(page, email, password);
     await page.getByRole('heading', { name: 'Two-step verification' }).waitFor();
     await expectAccessible(page);
-    await continueWith(page, codeOf(secret, 1));
+    await continueWith(page, generateCode(secret, 1));
     await page.getByRole('heading', { name: 'You', exact: true }).waitFor();
 
     await enter(page, email, password);

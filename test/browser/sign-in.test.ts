@@ -16,7 +16,7 @@ import {
 import { needing } from '../support/needing.ts';
 import { type CallbackServer, startCallbackServer } from './support/callback-server.ts';
 import { connectChromium, phone } from './support/chromium.ts';
-import { coloursOf, contrast, styleOf, widthOf } from './support/looks.ts';
+import { contrast, readColours, readStyle, readWidth } from './support/looks.ts';
 
 const { describe, test } = needing('chromium-headless-shell');
 
@@ -38,7 +38,7 @@ afterAll(async () => {
 const verifier = 'v'.repeat(43);
 const challenge = createHash('sha256').update(verifier).digest('base64url');
 
-function addressOf(redirect_uri: string, parameters: Parameters = {}): string {
+function authorizeAddress(redirect_uri: string, parameters: Parameters = {}): string {
   const usual = {
     response_type: 'code',
     client_id: 'flagmeter-cli',
@@ -70,7 +70,7 @@ async function visit(options: BrowserContextOptions = {}): Promise<Visit> {
   page.on('console', (message) => {
     if (!message.text().includes('the server responded with a status of')) complaints.push(message.text());
   });
-  await page.goto(addressOf(callback.redirectUri));
+  await page.goto(authorizeAddress(callback.redirectUri));
   return { page, callback, complaints };
 }
 
@@ -97,8 +97,8 @@ describe('on a phone without JavaScript', () => {
     const { page, callback, complaints } = await visit(phone);
     await send(page);
     await page.getByText('You can close this page').waitFor();
-    expect(callback.answers).toEqual([{ code: expect.any(String), iss: `http://${service.http}` }]);
-    expect(await exchange(callback.answers[0]?.['code'], callback.redirectUri)).toBe(200);
+    expect(callback.responses).toEqual([{ code: expect.any(String), iss: `http://${service.http}` }]);
+    expect(await exchange(callback.responses[0]?.['code'], callback.redirectUri)).toBe(200);
     expect(complaints).toEqual([]);
     const [cookie, ...others] = await page.context().cookies();
     expect(cookie).toMatchObject({ name: 'flagmeter', httpOnly: true, sameSite: 'Lax', path: '/' });
@@ -107,11 +107,11 @@ describe('on a phone without JavaScript', () => {
 
   test('the page fits the narrowest screen, and its fields are large enough for a finger', async () => {
     const { page } = await visit({ ...phone, viewport: { width: 320, height: 568 } });
-    expect(await widthOf(page)).toBe(320);
+    expect(await readWidth(page)).toBe(320);
     for (const control of await page.locator('input:not([type=hidden]), button').all())
       expect((await control.boundingBox())?.height).toBeGreaterThanOrEqual(44);
     // Safari on a phone zooms into a field whose text is smaller.
-    expect(Number.parseFloat(await styleOf(page, '#password', 'fontSize'))).toBeGreaterThanOrEqual(16);
+    expect(Number.parseFloat(await readStyle(page, '#password', 'fontSize'))).toBeGreaterThanOrEqual(16);
   });
 
   test('a wrong password is reported, and only the password has to be typed again', async () => {
@@ -129,7 +129,7 @@ describe('on a phone without JavaScript', () => {
     await password.fill(credentials.adminPassword);
     await password.press('Enter');
     await page.getByText('You can close this page').waitFor();
-    expect(callback.answers).toHaveLength(1);
+    expect(callback.responses).toHaveLength(1);
     expect(complaints).toEqual([]);
   });
 
@@ -137,9 +137,9 @@ describe('on a phone without JavaScript', () => {
     const { page } = await visit(phone);
     const alert = page.getByRole('alert');
     for (let guess = 0; guess < 5; guess++) {
-      const answer = page.waitForResponse((response) => response.request().method() === 'POST');
+      const signInResponse = page.waitForResponse((response) => response.request().method() === 'POST');
       await send(page, `guess ${guess}`, 'guessed@example.com');
-      expect((await answer).status()).toBe(403);
+      expect((await signInResponse).status()).toBe(403);
       await alert.waitFor();
     }
     await send(page, 'one more', 'guessed@example.com');
@@ -151,10 +151,10 @@ test.each(['light', 'dark'] as const)('in %s mode all text is readable', async (
   const { page } = await visit({ colorScheme });
   await send(page, 'wrong', 'nobody@example.com');
   await page.getByRole('alert').waitFor();
-  const colours = await coloursOf(page);
+  const colours = await readColours(page);
   expect(colours.length).toBeGreaterThan(8);
   for (const { element, text, ground } of colours) expect(contrast(text, ground), element).toBeGreaterThan(4.5);
-  const border = await styleOf(page, '#password', 'borderTopColor');
+  const border = await readStyle(page, '#password', 'borderTopColor');
   expect(contrast(border, colours[0]?.ground ?? '')).toBeGreaterThan(3);
   expect(contrast(colours[0]?.ground ?? '', 'rgb(0, 0, 0)') < 2).toBe(colorScheme === 'dark');
 });
@@ -165,7 +165,7 @@ test('the keyboard alone is enough, and the focus is visible', async () => {
   for (let stop = 0; stop < 4; stop++) {
     const focus = page.locator(':focus');
     order.push((await focus.getAttribute('id')) ?? (await focus.innerText()));
-    expect(await styleOf(page, ':focus', 'outlineWidth')).toBe('3px');
+    expect(await readStyle(page, ':focus', 'outlineWidth')).toBe('3px');
     await page.keyboard.press('Tab');
   }
   expect(order).toEqual(['email', 'password', 'Sign in', 'Cancel']);
@@ -175,20 +175,20 @@ test('the keyboard alone is enough, and the focus is visible', async () => {
   await page.keyboard.type(credentials.adminPassword);
   await page.keyboard.press('Enter');
   await page.getByText('You can close this page').waitFor();
-  expect(callback.answers).toHaveLength(1);
+  expect(callback.responses).toHaveLength(1);
   // The next program must not get a code behind the user's back, but one key is enough.
-  await page.goto(addressOf(callback.redirectUri));
+  await page.goto(authorizeAddress(callback.redirectUri));
   await page.getByRole('heading', { name: 'Continue to flagmeter command line?' }).waitFor();
   await page.keyboard.press('Enter');
   await page.getByText('You can close this page').waitFor();
-  expect(callback.answers).toHaveLength(2);
+  expect(callback.responses).toHaveLength(2);
 });
 
 test('a user who cancels is redirected without a code', async () => {
   const { page, callback } = await visit();
   await page.getByRole('button', { name: 'Cancel' }).click();
   await page.getByText('You can close this page').waitFor();
-  expect(callback.answers).toEqual([expect.objectContaining({ error: 'access_denied' })]);
+  expect(callback.responses).toEqual([expect.objectContaining({ error: 'access_denied' })]);
 });
 
 test('an app with its own URL scheme gets its code', async () => {
@@ -197,7 +197,7 @@ test('an app with its own URL scheme gets its code', async () => {
   const path = `/api/v2/teams/${credentials.teamId}/clients`;
   const { clientId } = (await manage(service.http, access, 'POST', path, 201, wanted)) as { clientId: string };
   const { page, complaints } = await visit(phone);
-  await page.goto(addressOf('com.example.app:/callback', { client_id: clientId }));
+  await page.goto(authorizeAddress('com.example.app:/callback', { client_id: clientId }));
   // Nothing on this machine handles the scheme: the test can only see that the browser tried.
   const tried = page.waitForEvent('requestfailed', (request) => request.url().startsWith('com.example.app:'));
   await send(page);
@@ -210,7 +210,7 @@ describe('another site', () => {
     const { page } = await visit();
     const { adminEmail, adminPassword } = credentials;
     const callback = await startCallbackServer(
-      `<form method="post" action="${addressOf('http://127.0.0.1:9/callback').replaceAll('&', '&amp;')}">
+      `<form method="post" action="${authorizeAddress('http://127.0.0.1:9/callback').replaceAll('&', '&amp;')}">
        <input name="email" value="${adminEmail}"><input name="password" value="${adminPassword}">
        <input name="form" value="${'0'.repeat(64)}"><button>Win a prize</button></form>`,
     );
@@ -219,13 +219,13 @@ describe('another site', () => {
     await page.goto(callback.redirectUri.replace('127.0.0.1', 'localhost').replace('/callback', '/prize'));
     await page.getByRole('button').click();
     await page.getByText('The form was sent by another site').waitFor();
-    await page.goto(addressOf('http://127.0.0.1:9/callback'));
+    await page.goto(authorizeAddress('http://127.0.0.1:9/callback'));
     expect(await page.getByLabel('Password').count()).toBe(1);
   });
 
   test('cannot show the page in a frame', async () => {
     const { page } = await visit();
-    const address = addressOf('http://127.0.0.1:9/callback').replaceAll('&', '&amp;');
+    const address = authorizeAddress('http://127.0.0.1:9/callback').replaceAll('&', '&amp;');
     const callback = await startCallbackServer(`<iframe src="${address}"></iframe>`);
     onTestFinished(() => callback.close());
     await page.goto(callback.redirectUri.replace('/callback', '/frame'));

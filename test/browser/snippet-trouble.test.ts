@@ -28,7 +28,7 @@ describe('with a server in trouble', () => {
   afterAll(() => host.close());
   beforeEach(() => {
     (host.received as unknown[]).length = 0;
-    host.answer();
+    host.respondWith();
   });
 
   /** A page whose timers are the test's. */
@@ -37,8 +37,8 @@ describe('with a server in trouble', () => {
     await page.clock.install();
     await page.addInitScript(`window.unanswered = 0; const send = fetch; window.fetch = (...given) => {
       window.unanswered += 1; return send(...given).finally(() => { window.unanswered -= 1; }); }`);
-    const problems: string[] = [];
-    page.on('pageerror', (error) => problems.push(String(error)));
+    const errors: string[] = [];
+    page.on('pageerror', (error) => errors.push(String(error)));
     const code = `import { flagmeter } from '${host.url}/snippet.js';
       window.flags = flagmeter(${JSON.stringify({ key: 'fm_fe_x', environment: 'Production', ...options })});`;
     pages.put('/clock', { html: `<!doctype html><script type="module">${code}</script>` });
@@ -50,7 +50,7 @@ describe('with a server in trouble', () => {
       vi.waitFor(async () => {
         expect([host.received.length, await page.evaluate('window.unanswered')]).toEqual([requests, 0]);
       });
-    return { page, problems, settled };
+    return { page, problems: errors, settled };
   }
 
   const counts = () => host.received.map(({ body, status }) => [status, JSON.parse(body).f]);
@@ -78,7 +78,7 @@ describe('with a server in trouble', () => {
     const [status, , random, first, second] = row;
     const { page, problems, settled } = await openWithClock();
     await page.evaluate(`Math.random = () => ${random}`);
-    host.answer(status, status);
+    host.respondWith(status, status);
     await page.evaluate(`flags.checked('a', 'on'); flags.set('gauge', 1); flags.add('sum', 2); flags.flush()`);
     await page.evaluate(`flags.checked('a', 'on'); flags.set('gauge', 7); flags.add('sum', 3)`);
     await page.clock.runFor(first - 100);
@@ -110,7 +110,7 @@ describe('with a server in trouble', () => {
 
   test('sends a packet in parts that was too large', async () => {
     const { page } = await openWithClock();
-    host.answer(413, 413);
+    host.respondWith(413, 413);
     await page.evaluate(`(() => {
       for (let at = 0; at < 100; at += 1) flags.checked('feature-' + at, 'on');
       return flags.flush();
@@ -142,7 +142,7 @@ describe('with a server in trouble', () => {
 
   test.each([400, 403, 404, 413])('drops what was answered %i', async (status) => {
     const { page } = await openWithClock();
-    host.answer(status);
+    host.respondWith(status);
     await page.evaluate(`flags.checked('a', 'on'), flags.flush()`);
     await page.evaluate(`flags.checked('b', 'on'), flags.flush()`);
     expect(counts()).toEqual([
@@ -154,7 +154,7 @@ describe('with a server in trouble', () => {
 
   test('sends packets of less than 30 kB, and keeps a thousand names at most', async () => {
     const { page } = await openWithClock();
-    host.answer(503);
+    host.respondWith(503);
     await page.evaluate(`(async () => {
       const name = (at) => 'feature-' + at + '-' + 'é'.repeat(50);
       flags.checked('first', 'on'); await flags.flush();
@@ -199,7 +199,7 @@ describe('with a server in trouble', () => {
       `Object.defineProperty(window, 'localStorage', { get() { throw new Error('denied') } })`,
     ],
   ])('leaves a page alone where %s', async (_, before) => {
-    const { page, problems } = await openWithSnippet(
+    const { page, errors } = await openWithSnippet(
       browser,
       pages,
       host.url,
@@ -210,7 +210,7 @@ describe('with a server in trouble', () => {
     await page.evaluate(`flags.checked('a', 'on'); flags.flush().then(() => flagmeter().checked('b', 'on'))`);
     expect(await page.evaluate(globals)).toEqual(['flagmeter', 'flags']); // The test's own.
     await page.goto('about:blank');
-    expect(problems).toEqual([]);
+    expect(errors).toEqual([]);
     await page.close();
   });
 });

@@ -77,7 +77,7 @@ describe('with a real server', () => {
   });
 
   test('adds up the counts of a page of another origin', async () => {
-    const { page, problems } = await openWithSnippet(context, pages, `http://${binary.http}`, {
+    const { page, errors } = await openWithSnippet(context, pages, `http://${binary.http}`, {
       key,
       environment: 'Production',
       identity: 'ada',
@@ -88,7 +88,7 @@ describe('with a real server', () => {
       await flags.flush();
     })()`);
     expect(await read('checkout')).toEqual([['on', 100, 1, 1], ['off', 1, 0, 0], 1]);
-    expect(problems).toEqual([]);
+    expect(errors).toEqual([]);
     await page.close();
   });
 
@@ -105,19 +105,19 @@ describe('with a real server', () => {
     ['longer than a packet', '"x".repeat(100_000)', 0],
     ['half a surrogate pair', '"\\ud800"', 0],
   ])('counts a page whose identity is %s', async (name, identity, users) => {
-    const { page, problems } = await openWithSnippet(context, pages, `http://${binary.http}`, {});
+    const { page, errors } = await openWithSnippet(context, pages, `http://${binary.http}`, {});
     await page.evaluate(`(() => {
       const flags = flagmeter({ key: '${key}', environment: 'Production', identity: ${identity} });
       flags.checked('identity ${name}', 'on');
       return flags.flush();
     })()`);
     expect(await read(`identity ${name}`)).toEqual([['on', 1, 0, 0], users]);
-    expect(problems).toEqual([]);
+    expect(errors).toEqual([]);
     await page.close();
   });
 
   test('counts the neighbours of names and values that are not valid', async () => {
-    const { page, problems } = await openWithSnippet(context, pages, `http://${binary.http}`, {
+    const { page, errors } = await openWithSnippet(context, pages, `http://${binary.http}`, {
       key,
       environment: 'Production',
     });
@@ -131,7 +131,7 @@ describe('with a real server', () => {
     })()`);
     expect(await read('neighbour')).toEqual([['on', 1, 0, 0], 0]);
     expect(await read('7')).toEqual([['true', 1, 0, 0], 0]);
-    expect(problems).toEqual([]);
+    expect(errors).toEqual([]);
     await page.close();
   });
 
@@ -159,7 +159,7 @@ describe('with a real server', () => {
   test('counts below the path prefix, on a page with a strict Content-Security-Policy', async () => {
     const host = `http://${binary.http}`;
     const csp = `default-src 'none'; script-src 'nonce-page' 'strict-dynamic'; connect-src ${host}`;
-    const { page, problems } = await openWithSnippet(
+    const { page, errors } = await openWithSnippet(
       context,
       pages,
       `${host}/t`,
@@ -171,7 +171,7 @@ describe('with a real server', () => {
     await page.evaluate(`flags.checked('strict', 'on'), flags.flush()`);
     expect(await read('strict')).toEqual([['on', 1, 0, 0], 0]);
     expect(asked).toEqual(['/t/api/frontend/telemetry']);
-    expect(problems).toEqual([]);
+    expect(errors).toEqual([]);
     await page.close();
   });
 
@@ -208,7 +208,7 @@ describe('with a real server', () => {
   });
 
   test('warns once that its counts are refused, and continues', async () => {
-    const { page, problems } = await openWithSnippet(context, pages, `http://${binary.http}`, {
+    const { page, errors } = await openWithSnippet(context, pages, `http://${binary.http}`, {
       key,
       environment: 'Nowhere',
     });
@@ -216,7 +216,7 @@ describe('with a real server', () => {
       flags.checked('lost', 'on'); await flags.flush();
       flags.checked('lost', 'on'); await flags.flush();
     })()`);
-    const own = problems.filter((text) => text.startsWith('flagmeter:'));
+    const own = errors.filter((text) => text.startsWith('flagmeter:'));
     expect(own).toEqual([`flagmeter: http://${binary.http}/api/frontend/telemetry answered 404; counts are lost`]);
     await page.close();
   });

@@ -5,7 +5,7 @@ import { needing } from '../support/needing.ts';
 import { type ClientUrls, type OidcProvider, oidcClient, startOidcProvider } from '../support/oidc-provider.ts';
 import { axeFaults } from './support/axe.ts';
 import { type Console, openConsole } from './support/console.ts';
-import { widthOf } from './support/looks.ts';
+import { readWidth } from './support/looks.ts';
 
 const { test } = needing('chromium-headless-shell');
 
@@ -46,7 +46,7 @@ async function fillIn(page: Page, login: string): Promise<void> {
   await page.getByRole('button', { name: 'Continue' }).click();
 }
 
-async function rolesOf(login: string): Promise<unknown> {
+async function readRoles(login: string): Promise<unknown> {
   const { items } = (await console.manage('GET', '/api/v2/users?limit=200', 200)) as {
     items: { email: string; teamRoles: Record<string, string> }[];
   };
@@ -60,7 +60,7 @@ test('a user signs in with a provider and out of both, and the groups decide the
   expect(await axeFaults(page)).toEqual([]);
   await enterAtProvider(page, 'grace');
   await page.getByRole('button', { name: /grace/ }).click();
-  expect(await rolesOf('grace')).toEqual({ [team]: 'Admin' });
+  expect(await readRoles('grace')).toEqual({ [team]: 'Admin' });
   await page.getByRole('menuitem', { name: 'Sign out' }).click();
   await page.getByRole('button', { name: /Yes/ }).click();
   await page.getByRole('heading', { name: 'You are signed out' }).waitFor();
@@ -68,7 +68,7 @@ test('a user signs in with a provider and out of both, and the groups decide the
   await page.goto(`${console.origin}/`);
   await enterAtProvider(page, 'grace');
   await page.getByRole('button', { name: /grace/ }).waitFor();
-  expect(await rolesOf('grace')).toEqual({ [team]: 'User' });
+  expect(await readRoles('grace')).toEqual({ [team]: 'User' });
 });
 
 test('an invited user binds an account at the provider, and sees it at You', async () => {
@@ -118,7 +118,7 @@ test('an administrator sets the rules of a provider and of passwords', async () 
   await rule.getByLabel('Value').fill('readers');
   await rule.getByLabel('Role').selectOption('Viewer');
   expect(await axeFaults(page)).toEqual([]);
-  expect(await widthOf(page)).toBe(320);
+  expect(await readWidth(page)).toBe(320);
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   const { items } = (await console.manage('GET', '/api/v2/identity-providers', 200)) as { items: object[] };
@@ -140,7 +140,7 @@ test('an administrator sets the rules of a provider and of passwords', async () 
   await page.getByText('Cannot take domains').waitFor();
   await page.getByLabel('Domain', { exact: true }).fill('corp.example');
   expect(await axeFaults(page)).toEqual([]);
-  expect(await widthOf(page)).toBe(320);
+  expect(await readWidth(page)).toBe(320);
   await page.getByRole('button', { name: 'Save the rules for passwords' }).click();
   await page.getByText('The rules are saved', { exact: true }).first().waitFor();
   expect(await console.manage('GET', '/api/v2/sign-in-policy', 200)).toMatchObject({

@@ -14,7 +14,7 @@ import {
   token,
 } from '../support/binary.ts';
 import { buildPage } from '../support/build-page.ts';
-import { countsOf, createEnvironment, type Owner } from '../support/environment.ts';
+import { createEnvironment, type Owner, readCounts } from '../support/environment.ts';
 import { needing } from '../support/needing.ts';
 import { type Behaviour, startUnreliableHost, type UnreliableHost } from '../support/unreliable-host.ts';
 import { skippedWorkspaces } from '../support/workspaces.ts';
@@ -68,7 +68,7 @@ describe("Unleash's SDK for pages", () => {
     const host = await startUnreliableHost(owner.http, unleashSite(scripts));
     hosts.push(host);
     const page = await context.newPage();
-    const answered = recordAnswers(page);
+    const responses = recordResponses(page);
     const origin = isSameOrigin ? host.url : host.url.replace('127.0.0.1', 'localhost');
     await page.goto(`${origin}/${program}`);
     const config = {
@@ -76,14 +76,14 @@ describe("Unleash's SDK for pages", () => {
       ...{ metricsInterval, metricsIntervalInitial: 0, refreshInterval: 0 },
     };
     await page.evaluate(`start(${JSON.stringify(config)}).then((check) => { window.check = check; })`);
-    return { page, host, environment, answered };
+    return { page, host, environment, answered: responses };
   }
 
   const countsBecome = (environment: string, expected: object) =>
-    vi.waitFor(async () => expect(await countsOf(owner, environment)).toEqual(expected));
+    vi.waitFor(async () => expect(await readCounts(owner, environment)).toEqual(expected));
 
   /** The counts after so many checks of each flag. */
-  const checksOf = (checkout: number, search = checkout, banner = checkout) => ({
+  const expectedCounts = (checkout: number, search = checkout, banner = checkout) => ({
     checkout: [['enabled', checkout, 0]],
     search: [['disabled', search, 0]],
     banner: [['blue', banner, 0]],
@@ -93,9 +93,9 @@ describe("Unleash's SDK for pages", () => {
     test('counts each check after a preflight', async () => {
       const { page, host, environment } = await open();
       await page.evaluate('check(3)');
-      await countsBecome(environment, checksOf(3));
+      await countsBecome(environment, expectedCounts(3));
       await page.evaluate('check(4)');
-      await countsBecome(environment, checksOf(7));
+      await countsBecome(environment, expectedCounts(7));
       const headers = 'authorization,content-type,unleash-appname,unleash-connection-id,unleash-sdk';
       expect([...new Set(host.preflights)]).toEqual([headers]);
       await page.close();
@@ -116,7 +116,7 @@ describe("Unleash's SDK for pages", () => {
         const search = sum((toggles) => toggles['search']?.no ?? 0);
         const banner = sum((toggles) => toggles['banner']?.variants['blue'] ?? 0);
         expect(checkout).toBeGreaterThanOrEqual(7);
-        expect(await countsOf(owner, environment)).toEqual(checksOf(checkout, search, banner));
+        expect(await readCounts(owner, environment)).toEqual(expectedCounts(checkout, search, banner));
       });
       expect(new Set(answered().map(({ status }) => status))).toEqual(new Set([202]));
       await page.close();
@@ -129,7 +129,7 @@ describe("Unleash's SDK for pages", () => {
     ])('does not repeat what it sends while %s, and what it sends later counts once', async (_, behaviour) => {
       const { page, host, environment, answered } = await open();
       await page.evaluate('check(1)');
-      await countsBecome(environment, checksOf(1));
+      await countsBecome(environment, expectedCounts(1));
       host.behave(behaviour);
       await page.evaluate('check(10)');
       // Chromium itself repeats a request on a connection in use before the page learns that it has failed.
@@ -137,7 +137,7 @@ describe("Unleash's SDK for pages", () => {
       await vi.waitFor(() => expect(answered().at(-1)?.status).toBe(status));
       host.behave('forward');
       await page.evaluate('check(5)');
-      await countsBecome(environment, checksOf(6));
+      await countsBecome(environment, expectedCounts(6));
       await page.close();
     });
 
@@ -145,12 +145,12 @@ describe("Unleash's SDK for pages", () => {
       const { page, host, environment } = await open();
       host.behave('lose');
       await page.evaluate('check(10)');
-      await countsBecome(environment, checksOf(10));
+      await countsBecome(environment, expectedCounts(10));
       host.behave('forward', 'lose', 'forward');
       // Chromium itself repeats a request whose answer is lost on a connection in use.
       for (const count of [1, 2, 3]) {
         await page.evaluate('check(1)');
-        await countsBecome(environment, checksOf(10 + count));
+        await countsBecome(environment, expectedCounts(10 + count));
       }
       await page.close();
     });
@@ -162,7 +162,7 @@ describe("Unleash's SDK for pages", () => {
       Object.defineProperty(document, 'visibilityState', { value: 'hidden' });
       document.dispatchEvent(new Event('visibilitychange'));
     })()`);
-      await countsBecome(environment, checksOf(100));
+      await countsBecome(environment, expectedCounts(100));
       await page.close();
     });
 
@@ -177,7 +177,7 @@ describe("Unleash's SDK for pages", () => {
       const { page, host, environment } = await open({ metricsInterval: 3600, isSameOrigin });
       await page.evaluate('check(100)');
       await end(page);
-      await countsBecome(environment, checksOf(100));
+      await countsBecome(environment, expectedCounts(100));
       if (isSameOrigin) expect(host.preflights).toEqual([]);
       await page.close();
     });
@@ -186,34 +186,34 @@ describe("Unleash's SDK for pages", () => {
   test('counts on after a restart of the server', async () => {
     const { page, host, environment } = await open();
     await page.evaluate('check(3)');
-    await countsBecome(environment, checksOf(3));
+    await countsBecome(environment, expectedCounts(3));
     await stop(binary);
     binary = await startBinary({ data });
     owner = { ...owner, http: binary.http, access: await token(binary.http, credentials) };
     host.target = binary.http;
     await page.evaluate('check(4)');
-    await countsBecome(environment, checksOf(7));
+    await countsBecome(environment, expectedCounts(7));
     await page.close();
   });
 });
 
 type Toggles = Record<string, { yes: number; no: number; variants: Record<string, number> }>;
 
-interface Answered {
+interface ReportResponse {
   /** 0 without an answer. */
   readonly status: number;
   readonly toggles: Toggles;
 }
 
 /** Collects the answers to the reports of a page. */
-function recordAnswers(page: Page): () => readonly Answered[] {
-  const answered = new Map<Request, Answered>();
+function recordResponses(page: Page): () => readonly ReportResponse[] {
+  const responses = new Map<Request, ReportResponse>();
   const add = (request: Request, status: number) => {
     // The SDK does not read the body, so a request with an answer may fail as well.
-    if (request.method() === 'POST' && !answered.has(request))
-      answered.set(request, { status, toggles: request.postDataJSON().bucket.toggles });
+    if (request.method() === 'POST' && !responses.has(request))
+      responses.set(request, { status, toggles: request.postDataJSON().bucket.toggles });
   };
   page.on('response', (response) => add(response.request(), response.status()));
   page.on('requestfailed', (request) => add(request, 0));
-  return () => [...answered.values()];
+  return () => [...responses.values()];
 }

@@ -5,14 +5,14 @@ import { Digits } from '../../chaos/clients/digits.ts';
 
 const outcomes = fc.array(fc.constantFrom<Outcome>('accepted', 'refused', 'unknown'), { maxLength: Digits.most });
 
-function digitsOf(all: readonly Outcome[]): Digits {
+function createDigits(all: readonly Outcome[]): Digits {
   const digits = new Digits();
   for (const outcome of all) digits.next().outcome = outcome;
   return digits;
 }
 
 /** The sum if each request was counted this number of times. */
-function sumOf(times: readonly number[]): number {
+function computeSum(times: readonly number[]): number {
   return times.reduce((sum, count, index) => sum + count * 4 ** index, 0);
 }
 
@@ -28,23 +28,23 @@ describe('a sum of powers of four', () => {
       fc.property(requests, ([all, times]) => {
         const may = { accepted: [1], refused: [0], unknown: [0, 1] };
         const wrong = all.flatMap((outcome, index) => (may[outcome].includes(times[index]!) ? [] : [index]));
-        const faults = digitsOf(all).faults(sumOf(times));
+        const faults = createDigits(all).faults(computeSum(times));
         expect(faults.map((fault) => Number(/^request (\d+)/.exec(fault)?.[1]))).toEqual(wrong);
       }),
     );
   });
 
   it('contains the number of its requests', () => {
-    expect(digitsOf(['accepted', 'unknown', 'unknown']).countedIn(sumOf([1, 0, 1]))).toBe(2);
+    expect(createDigits(['accepted', 'unknown', 'unknown']).countedIn(computeSum([1, 0, 1]))).toBe(2);
   });
 
   it('is wrong when it is more than all requests can make', () => {
-    expect(digitsOf(['accepted']).faults(5)).toEqual(['the sum 5 is more than 1 requests can make']);
+    expect(createDigits(['accepted']).faults(5)).toEqual(['the sum 5 is more than 1 requests can make']);
   });
 
   it('fits a count of fifteen requests', () => {
-    const digits = digitsOf(Array.from({ length: Digits.most }, () => 'accepted' as const));
+    const digits = createDigits(Array.from({ length: Digits.most }, () => 'accepted' as const));
     expect(digits.isFull).toBe(true);
-    expect(digits.parts.reduce((sum, { count }) => sum + count, 0)).toBeLessThan(2 ** 31);
+    expect(digits.requests.reduce((sum, { count }) => sum + count, 0)).toBeLessThan(2 ** 31);
   });
 });

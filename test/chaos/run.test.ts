@@ -6,13 +6,13 @@ import { expect, it } from 'vitest';
 import { root } from '../support/sources.ts';
 import { rounds } from './rounds.ts';
 
-interface Outcome {
+interface CommandResult {
   readonly code: number | string | null | undefined;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-function chaos(...args: string[]): Promise<Outcome> {
+function chaos(...args: string[]): Promise<CommandResult> {
   return new Promise((done) => {
     const bun = join(root, 'node_modules/.bin/bun');
     execFile(bun, [join(root, 'chaos/main.ts'), ...args], (error, stdout, stderr) => {

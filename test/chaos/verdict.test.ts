@@ -18,7 +18,7 @@ function failingBinary(folder: string, starts: string): string {
   return file;
 }
 
-interface Ending {
+interface EndCase {
   readonly name: string;
   /** Which starts of the server fail. */
   readonly starts: string;
@@ -26,7 +26,7 @@ interface Ending {
   readonly end?: (pid: number) => void;
 }
 
-const endings: readonly Ending[] = [
+const endings: readonly EndCase[] = [
   { name: 'completes its rounds', starts: '2' },
   { name: 'fails with an exception', starts: '[2-9]' },
   { name: 'receives SIGINT', starts: '2', end: (pid) => process.kill(pid, 'SIGINT') },

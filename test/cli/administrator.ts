@@ -6,7 +6,7 @@ import { type ContextOptions, testContext } from './fixture.ts';
 import { type RunningService, runService } from './running-service.ts';
 
 /** The result of a command. */
-export interface Outcome {
+export interface CommandResult {
   readonly out: string;
   readonly err: string;
   readonly questions: readonly string[];
@@ -19,7 +19,7 @@ export interface Administrator {
   /** The id of the application. */
   readonly application: string;
   /** Runs a command; `+` in it is a space. */
-  run(command: string, options?: ContextOptions, others?: Partial<Context>): Promise<Outcome>;
+  run(command: string, options?: ContextOptions, others?: Partial<Context>): Promise<CommandResult>;
   /** What the API says below `/api/v2`. */
   api(method: string, path: string, expected: number, body?: object): Promise<unknown>;
   /** A name that no other test uses. */

@@ -10,7 +10,7 @@ import { type TestContext, testContext } from './fixture.ts';
 const access = { token: async () => 'a token', replace: async () => 'another token' };
 
 /** The API of a server that answers as a test says. */
-async function apiOf(listener: RequestListener): Promise<{ api: Api; context: TestContext }> {
+async function createApi(listener: RequestListener): Promise<{ api: Api; context: TestContext }> {
   const server = createServer(listener);
   onTestFinished(() => void server.close());
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -40,7 +40,7 @@ describe('the management API', () => {
     ['a time too long to wait', '61', []],
   ])('gives up in the end after Retry-After: %s', async (_what, retryAfter, waits) => {
     let requests = 0;
-    const { api, context } = await apiOf((_, response) => {
+    const { api, context } = await createApi((_, response) => {
       requests += 1;
       response.writeHead(429, retryAfter === undefined ? {} : { 'retry-after': retryAfter });
       response.end('{"code":"rate_limited","detail":"Too many"}');
@@ -56,7 +56,7 @@ describe('the management API', () => {
 
   it('retries once with a new token, and not again', async () => {
     const seen: unknown[] = [];
-    const { api } = await apiOf((request, response) => {
+    const { api } = await createApi((request, response) => {
       seen.push([request.method, request.url, request.headers.authorization]);
       response.writeHead(401).end('{"code":"unauthorized","title":"A valid bearer token is required"}');
     });
@@ -79,7 +79,7 @@ describe('the management API', () => {
     [500, 1],
     [503, 7],
   ])('fails after an answer of %i with exit code %i', async (status, exitCode) => {
-    const { api } = await apiOf((_, response) => {
+    const { api } = await createApi((_, response) => {
       response.writeHead(status).end('{"code":"some_code","detail":"Some\\u001b detail"}');
     });
     await expect(api.call('GET', ['things'])).rejects.toMatchObject({
@@ -94,7 +94,7 @@ describe('the management API', () => {
     [404, '<html>', 1],
     [502, '<html>', 7],
   ])('rejects a server that answers %i %s', async (status, body, exitCode) => {
-    const { api } = await apiOf((_, response) => void response.writeHead(status).end(body));
+    const { api } = await createApi((_, response) => void response.writeHead(status).end(body));
     await expect(api.list(['things'])).rejects.toMatchObject({
       exitCode,
       message: expect.stringContaining(`does not answer like a flagmeter server (status ${status})`),

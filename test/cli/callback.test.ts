@@ -9,7 +9,7 @@ async function open(patienceMs = 10_000) {
 }
 
 /** Sends a request without normalising its target. */
-function statusOf(redirectUri: string, method: string, path: string): Promise<number | undefined> {
+function requestStatus(redirectUri: string, method: string, path: string): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const sent = request({ port: new URL(redirectUri).port, host: '127.0.0.1', method, path }, (response) => {
       response.resume().on('end', () => resolve(response.statusCode));
@@ -22,11 +22,11 @@ describe('the listener for the redirect of a sign-in', () => {
   it('returns the parameters of the browser, and shows the outcome', async () => {
     const { redirectUri, arrived } = await open();
     expect(redirectUri).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/callback$/);
-    const answer = fetch(`${redirectUri}?code=c&state=the+state`);
+    const pendingResponse = fetch(`${redirectUri}?code=c&state=the+state`);
     const arrival = await arrived;
     expect(arrival.parameters.get('code')).toBe('c');
     arrival.show('All is well.');
-    const response = await answer;
+    const response = await pendingResponse;
     expect(response.status).toBe(200);
     expect(await response.text()).toContain('<p>All is well.</p>');
     expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
@@ -44,12 +44,12 @@ describe('the listener for the redirect of a sign-in', () => {
     ['GET', '//[', 404],
   ])('refuses %s %s, and keeps waiting', async (method, target, status) => {
     const { redirectUri, arrived } = await open();
-    expect(await statusOf(redirectUri, method, target)).toBe(status);
-    const answer = fetch(`${redirectUri}?error=access_denied&state=the+state`);
+    expect(await requestStatus(redirectUri, method, target)).toBe(status);
+    const pendingResponse = fetch(`${redirectUri}?error=access_denied&state=the+state`);
     const { parameters, show } = await arrived;
     expect(parameters.get('error')).toBe('access_denied');
     show('');
-    await answer;
+    await pendingResponse;
   });
 
   it('fails after the time limit', async () => {

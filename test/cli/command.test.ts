@@ -5,7 +5,7 @@ import { UsageError } from '../../src/cli/flags.ts';
 const simple: Syntax = {
   name: 'apps list',
   summary: '',
-  flags: [
+  options: [
     { name: 'url', value: 'URL', description: '' },
     { name: 'json', description: '' },
   ],
@@ -15,7 +15,7 @@ const rich: Syntax = {
   name: 'users create',
   summary: '',
   operand: { name: 'TYPE', description: '', values: ['Frontend', 'Backend', '-odd'] },
-  flags: [
+  options: [
     { name: 'name', value: 'NAME', required: true, description: '' },
     { name: 'role', value: 'ROLE', values: ['Admin', 'User'], description: '' },
     { name: 'team', value: 'TEAM', many: true, description: '' },

@@ -105,13 +105,13 @@ describe('login --device', () => {
 
   it('reports a server that does not support it', async () => {
     const server = createServer((_, response) => {
-      response.end(JSON.stringify({ issuer: urlOf(), scopes_supported: ['openid'] }));
+      response.end(JSON.stringify({ issuer: findUrl(), scopes_supported: ['openid'] }));
     });
     onTestFinished(() => void server.close());
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const urlOf = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    await expect(login.run(['--url', urlOf(), '--device'], machine().context)).rejects.toThrow(
-      `${urlOf()} does not support signing in with a browser on another machine`,
+    const findUrl = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    await expect(login.run(['--url', findUrl(), '--device'], machine().context)).rejects.toThrow(
+      `${findUrl()} does not support signing in with a browser on another machine`,
     );
   });
 

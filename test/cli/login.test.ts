@@ -21,11 +21,11 @@ function withBrowser(options: ContextOptions = {}): TestContext & { pages: Promi
   return { ...around({ ...options, openBrowser }), pages };
 }
 
-function sessionOf(context: TestContext): StoredSession | undefined {
+function readSession(context: TestContext): StoredSession | undefined {
   return openTokenStore(context).read().servers[running.url];
 }
 
-async function statusOf({ accessToken }: StoredSession): Promise<number> {
+async function requestStatus({ accessToken }: StoredSession): Promise<number> {
   const headers = { authorization: `Bearer ${accessToken}` };
   return (await fetch(`${running.url}/api/v2/applications`, { headers })).status;
 }
@@ -42,7 +42,7 @@ describe('login as an API key', () => {
     const context = around(options);
     expect(await login.run([...argv, '--url', `${running.url}/`], context)).toBe(0);
     expect(context.output).toEqual({ out: '', err: `Signed in to ${running.url} as First API key\n` });
-    const session = sessionOf(context) as StoredSession;
+    const session = readSession(context) as StoredSession;
     expect(session).toEqual({
       authUrl: running.url,
       clientId,
@@ -50,37 +50,37 @@ describe('login as an API key', () => {
       accessToken: expect.any(String),
       expiresAt: clock.now() + 3_600_000,
     });
-    expect(await statusOf(session)).toBe(200);
+    expect(await requestStatus(session)).toBe(200);
   });
 
   it('stores the secret with --store', async () => {
     const { clientId, clientSecret } = running.service.credentials;
     const context = around({ answers: [clientSecret] });
     await login.run(['--url', running.url, '--client-id', clientId, '--store'], context);
-    expect(sessionOf(context)?.clientSecret).toBe(clientSecret);
+    expect(readSession(context)?.clientSecret).toBe(clientSecret);
   });
 
   it('with a wrong secret fails with 3, and keeps the previous session', async () => {
     const { clientId, clientSecret } = running.service.credentials;
     const context = around({ answers: [clientSecret, 'wrong'] });
     await login.run(['--url', running.url, '--client-id', clientId], context);
-    const before = sessionOf(context) as StoredSession;
+    const before = readSession(context) as StoredSession;
     await expect(login.run(['--url', running.url, '--client-id', clientId], context)).rejects.toMatchObject({
       exitCode: 3,
       message: 'The client is unknown or its secret is wrong (invalid_client)',
     });
-    expect(sessionOf(context)).toEqual(before);
-    expect(await statusOf(before)).toBe(200);
+    expect(readSession(context)).toEqual(before);
+    expect(await requestStatus(before)).toBe(200);
   });
 
   it('ends the session that it replaces', async () => {
     const { clientId, clientSecret } = running.service.credentials;
     const context = around({ answers: [clientSecret, clientSecret] });
     await login.run(['--url', running.url, '--client-id', clientId], context);
-    const before = sessionOf(context) as StoredSession;
+    const before = readSession(context) as StoredSession;
     await login.run(['--url', running.url, '--client-id', clientId], context);
-    expect(await statusOf(before)).toBe(401);
-    expect(await statusOf(sessionOf(context) as StoredSession)).toBe(200);
+    expect(await requestStatus(before)).toBe(401);
+    expect(await requestStatus(readSession(context) as StoredSession)).toBe(200);
   });
 
   it.each([
@@ -118,16 +118,16 @@ describe('login with a browser', () => {
       ),
     );
     expect(await Promise.all(context.pages)).toEqual([expect.stringContaining('You are signed in.')]);
-    const session = sessionOf(context) as StoredSession;
+    const session = readSession(context) as StoredSession;
     expect(session).toMatchObject({ clientId: 'flagmeter-cli', refreshToken: expect.any(String) });
     expect(session.scope).toBe('openid email flagmeter');
-    expect(await statusOf(session)).toBe(200);
+    expect(await requestStatus(session)).toBe(200);
   });
 
   it('does not print the code, the verifier or a token', async () => {
     const context = withBrowser();
     await login.run(['--url', running.url], context);
-    const { accessToken, refreshToken } = sessionOf(context) as StoredSession;
+    const { accessToken, refreshToken } = readSession(context) as StoredSession;
     for (const secret of [accessToken, refreshToken, 'code=', 'code_verifier'])
       expect(context.output.err).not.toContain(secret);
   });
@@ -157,7 +157,7 @@ describe('login with a browser', () => {
       message: expect.stringMatching(message),
     });
     expect(await Promise.all(pages)).toEqual([expect.stringContaining('The sign-in failed')]);
-    expect(sessionOf(context)).toBeUndefined();
+    expect(readSession(context)).toBeUndefined();
   });
 
   it('does not use a token host with another issuer', async () => {
@@ -242,7 +242,7 @@ describe('login at a server that is not flagmeter', () => {
     const attempt = login.run(['--url', address, '--auth-url', running.url], watching);
     await expect(attempt).rejects.toThrow(`${address} does not answer like a flagmeter server (status 404)`);
     expect(openTokenStore(context).read()).toEqual({ current: null, servers: {} });
-    expect(await statusOf(got as StoredSession)).toBe(401);
+    expect(await requestStatus(got as StoredSession)).toBe(401);
   });
 });
 
@@ -254,12 +254,12 @@ describe('logout', () => {
       by === 'a browser' ? ['--url', running.url] : ['--url', running.url, '--client-id', clientId],
       context,
     );
-    const session = sessionOf(context) as StoredSession;
+    const session = readSession(context) as StoredSession;
     context.output.err = '';
     expect(await logout.run([], context)).toBe(0);
     expect(context.output).toEqual({ out: '', err: `Signed out of ${running.url}\n` });
     expect(openTokenStore(context).read()).toEqual({ current: null, servers: {} });
-    expect(await statusOf(session)).toBe(401);
+    expect(await requestStatus(session)).toBe(401);
     expect(await logout.run(['--url', running.url], context)).toBe(0);
     expect(context.output.err).toContain(`Not signed in to ${running.url}\n`);
   });
@@ -273,6 +273,6 @@ describe('logout', () => {
       exitCode: 1,
       message: `The tokens were deleted here, but may still be valid: Cannot reach ${running.url}: no network`,
     });
-    expect(sessionOf(context)).toBeUndefined();
+    expect(readSession(context)).toBeUndefined();
   });
 });

@@ -133,9 +133,9 @@ describe('delete --json', () => {
     ['apps delete', 'Here', 'id'],
     ['envs delete', 'Staging --app Here', 'name'],
   ])('of %s prints what was deleted', async (command, argv, key) => {
-    const outcome = await run(`${command} ${argv.replace('Here', admin.application)} --yes --json`);
+    const result = await run(`${command} ${argv.replace('Here', admin.application)} --yes --json`);
     const [named = ''] = argv.replace('Here', admin.application).split(' ');
-    expect(outcome).toMatchObject({ out: `${JSON.stringify({ [key]: named, deleted: true })}\n`, err: '' });
+    expect(result).toMatchObject({ out: `${JSON.stringify({ [key]: named, deleted: true })}\n`, err: '' });
   });
 });
 

@@ -3,7 +3,7 @@ import { SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { openApi } from '../../src/cli/api.ts';
 import { UsageError } from '../../src/cli/flags.ts';
-import { openAccess, serverUrlOf } from '../../src/cli/session.ts';
+import { openAccess, resolveServerUrl } from '../../src/cli/session.ts';
 import { login } from '../../src/cli/sign-in/commands.ts';
 import { openTokenStore } from '../../src/cli/token-store.ts';
 import { manage, token } from '../support/binary.ts';
@@ -183,12 +183,12 @@ describe('without a session', () => {
 it('the server address comes from the flag, the variable, the last login, or the default', async () => {
   const context = await signedIn();
   const withVariable = { ...context, env: { ...context.env, FLAGMETER_URL: 'https://b.example/x/' } };
-  expect(serverUrlOf(withVariable, 'https://A.example:443/')).toBe('https://a.example');
-  expect(serverUrlOf(withVariable, undefined)).toBe('https://b.example/x');
-  expect(serverUrlOf(context, undefined)).toBe(running.url);
-  expect(serverUrlOf(testContext(), undefined)).toBe('http://127.0.0.1:8080');
+  expect(resolveServerUrl(withVariable, 'https://A.example:443/')).toBe('https://a.example');
+  expect(resolveServerUrl(withVariable, undefined)).toBe('https://b.example/x');
+  expect(resolveServerUrl(context, undefined)).toBe(running.url);
+  expect(resolveServerUrl(testContext(), undefined)).toBe('http://127.0.0.1:8080');
   const wrong = testContext({ env: { FLAGMETER_URL: 'b.example' } });
-  expect(() => serverUrlOf(wrong, undefined)).toThrow('Cannot use FLAGMETER_URL b.example: must be');
+  expect(() => resolveServerUrl(wrong, undefined)).toThrow('Cannot use FLAGMETER_URL b.example: must be');
 });
 
 describe('a workload token', () => {

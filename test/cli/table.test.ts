@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { labelOf, makeTable, recordText, show } from '../../src/cli/show.ts';
+import { formatLabel, makeTable, recordText, show } from '../../src/cli/show.ts';
 
 function tableText(titles: readonly string[], rows: readonly string[][], bold: boolean): string {
   const headings = titles.map((title) => ({ title }));
@@ -53,11 +53,12 @@ describe('a table on a terminal', () => {
     ['app_1234567890', 'a name that is rather long', '7', '世界世界世界世界世界世界世界世界', 'x'.repeat(20)],
     ['app_2', 'short', '12345', 'é', 'y'],
   ];
-  const widthsOf = (text: string) => text.split('\n').map((line) => line.length + (line.match(/[世界]/g)?.length ?? 0));
+  const measureLines = (text: string) =>
+    text.split('\n').map((line) => line.length + (line.match(/[世界]/g)?.length ?? 0));
 
   it.each([20, 40, 60, 70, 80, 100, 120])('of %i columns has no wider line', (width) => {
     const { text } = makeTable(headings, rows, { bold: false, width });
-    expect(Math.max(...widthsOf(text))).toBeLessThanOrEqual(width);
+    expect(Math.max(...measureLines(text))).toBeLessThanOrEqual(width);
   });
 
   it('truncates the widest texts first, and drops the last columns at worst', () => {
@@ -96,6 +97,6 @@ describe('a value', () => {
   });
 
   it('has the name of its field as a label', () => {
-    expect(['id', 'clientSecret', 'firstSeenAt'].map(labelOf)).toEqual(['Id', 'Client secret', 'First seen at']);
+    expect(['id', 'clientSecret', 'firstSeenAt'].map(formatLabel)).toEqual(['Id', 'Client secret', 'First seen at']);
   });
 });

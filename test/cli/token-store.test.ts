@@ -15,7 +15,7 @@ const session: StoredSession = {
 };
 const url = 'https://flags.example';
 
-function modeOf(path: string): string {
+function readMode(path: string): string {
   return (statSync(path).mode & 0o777).toString(8);
 }
 
@@ -33,7 +33,7 @@ describe('the token store', () => {
       servers: { [url]: session, 'https://other.example': session },
     });
     const file = context.credentialsFile;
-    expect([modeOf(file), modeOf(dirname(file))]).toEqual(['600', '700']);
+    expect([readMode(file), readMode(dirname(file))]).toEqual(['600', '700']);
     expect(readdirSync(dirname(file))).toEqual(['credentials.json']);
   });
 
@@ -45,7 +45,7 @@ describe('the token store', () => {
     chmodSync(file, 0o644);
     const store = openTokenStore(context);
     await store.exclusively(async () => store.write(withSession(store.read(), url, session)));
-    expect([modeOf(file), modeOf(dirname(file))]).toEqual(['600', '700']);
+    expect([readMode(file), readMode(dirname(file))]).toEqual(['600', '700']);
   });
 
   it.each([

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { connect } from '../../src/cli/api.ts';
 import { readGiven } from '../../src/cli/command.ts';
-import { urlFlag } from '../../src/cli/common-flags.ts';
+import { urlOption } from '../../src/cli/common-flags.ts';
 import { testContext } from './fixture.ts';
 
 const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
@@ -24,7 +24,7 @@ test.each([
       return Response.json({});
     },
   };
-  const given = readGiven({ name: 'x', summary: '', flags: [urlFlag] }, ['--url', 'http://127.0.0.1:1']);
+  const given = readGiven({ name: 'x', summary: '', options: [urlOption] }, ['--url', 'http://127.0.0.1:1']);
   await connect(context, given).read(['applications'], {});
   const [{ traceparent: parent, tracestate: state } = {}] = sent;
   expect(JSON.parse(JSON.stringify({ traceparent: parent, tracestate: state }))).toEqual(expected);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { commandsOf } from '../../src/cli/resource.ts';
+import { createCommands } from '../../src/cli/resource.ts';
 import type { Resource } from '../../src/contract/resources/resource.ts';
 import { resources } from '../../src/contract/resources/resources.ts';
 import { openReceiver, verified } from '../webhooks/receiver.ts';
@@ -65,9 +65,9 @@ it('a webhook in a format of others is created, tested and changed, and shows wh
 });
 
 describe('commands on resources', () => {
-  const commands = Object.values(resources).flatMap((resource: Resource) => commandsOf(resource));
-  it.each(commands.map(({ command }) => command))('$name has each flag once', ({ flags }) => {
-    const names = flags.map(({ name }) => name);
+  const commands = Object.values(resources).flatMap((resource: Resource) => createCommands(resource));
+  it.each(commands.map(({ command }) => command))('$name has each flag once', ({ options }) => {
+    const names = options.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
   });
 });

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => host.close());
 beforeEach(() => {
   (host.received as unknown[]).length = 0;
-  host.answer();
+  host.respondWith();
 });
 
 /** A sender whose own reports wait for an hour. */
@@ -81,7 +81,7 @@ describe('the server sender', () => {
 
   it.each([0, 429, 503])('repeats a report unchanged after %i, and reports later counts apart', async (status) => {
     const meter = open();
-    host.answer(status, status, 200);
+    host.respondWith(status, status, 200);
     meter.checked('checkout', 'on');
     await meter.flush();
     meter.checked('checkout', 'on');
@@ -101,7 +101,7 @@ describe('the server sender', () => {
 
   it('splits a report that is too large, and each part has a key of its own', async () => {
     const meter = open();
-    host.answer(413, 200, 200);
+    host.respondWith(413, 200, 200);
     for (let at = 0; at < 100; at += 1) meter.checked(`feature-${at}`, 'on');
     await meter.flush();
     const parts = bodies().slice(1);
@@ -129,7 +129,7 @@ describe('the server sender', () => {
   it('reports the users of a split report in its parts, and no users if they are not to be counted', async () => {
     const meter = open();
     const anonymous = open({ countUsers: false });
-    host.answer(413);
+    host.respondWith(413);
     for (const { hook } of [meter, anonymous])
       for (let at = 0; at < 100; at += 1)
         hook.after({ flagKey: `flag-${at}`, context: { targetingKey: `user-${at}` } }, { value: true });
@@ -162,7 +162,7 @@ describe('the server sender', () => {
     const request = vi.spyOn(globalThis, 'fetch');
     try {
       const meter = open({ seconds: 1 });
-      host.answer(429);
+      host.respondWith(429);
       host.headers = { 'retry-after': retryAfter };
       meter.checked('checkout', 'on');
       await meter.flush();
@@ -181,7 +181,7 @@ describe('the server sender', () => {
   it('warns once that its counts are refused, and continues', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
     const meter = open();
-    host.answer(404, 404, 200);
+    host.respondWith(404, 404, 200);
     for (let each = 0; each < 3; each += 1) {
       meter.checked(`feature-${each}`, 'on');
       await meter.flush();

@@ -17,7 +17,7 @@ function scriptFor(shell: string): string {
 
 const commands = Object.values(commandTable).flatMap((entry) => entry.commands);
 
-const textOf = (words: readonly string[]) => ['flagmeter', ...words].join(' ');
+const joinWords = (words: readonly string[]) => ['flagmeter', ...words].join(' ');
 
 /** Completes the last word of each command line in one process, because a shell starts slowly. Prints a NUL after each. */
 const shells = {
@@ -29,12 +29,12 @@ const shells = {
   },
   fish: (directory: string, lines: readonly (readonly string[])[]) => {
     const run = `source ./script; for line in $argv; complete -C "$line"; printf '\\0'; end`;
-    const said = runIn(directory, 'fish', '--no-config', '-c', run, '--', ...lines.map(textOf));
+    const said = runIn(directory, 'fish', '--no-config', '-c', run, '--', ...lines.map(joinWords));
     return said.replaceAll(/\t.*/g, '');
   },
   zsh: (directory: string, lines: readonly (readonly string[])[]) => {
     const script = join(import.meta.dirname, 'complete.zsh');
-    return runIn(directory, 'zsh', '-f', script, './script', ...lines.map(textOf)).replaceAll('\\ ', ' ');
+    return runIn(directory, 'zsh', '-f', script, './script', ...lines.map(joinWords)).replaceAll('\\ ', ' ');
   },
 };
 
@@ -44,7 +44,7 @@ function runIn(directory: string, program: string, ...args: readonly string[]): 
 }
 
 /** The sorted candidates of each command line. */
-function candidatesOf(printed: string): string[][] {
+function parseCandidates(printed: string): string[][] {
   const all = printed.split('\0').slice(0, -1);
   return all.map((each) =>
     each
@@ -117,7 +117,7 @@ describe.each(['bash', 'fish', 'zsh'] as const)('the script for %s at work', (sh
     'offers after %j: %j',
     (_words, offers, at) => {
       const lines = cases.map(([words]) => words);
-      candidates ??= candidatesOf(shells[shell](withScript(), lines));
+      candidates ??= parseCandidates(shells[shell](withScript(), lines));
       expect(candidates[at]).toEqual(offers.toSorted());
     },
   );
@@ -127,7 +127,7 @@ test('every command of the client can print JSON', () => {
   const client = commandGroups.find(({ title }) => title === 'Use a server')?.names ?? [];
   const silent = client
     .flatMap((name) => commandTable[name].commands)
-    .filter(({ flags }) => !flags.some(({ name }) => name === 'json'))
+    .filter(({ options }) => !options.some(({ name }) => name === 'json'))
     .map(({ name }) => name);
   expect(silent).toEqual(['login', 'logout']);
 });
@@ -135,9 +135,10 @@ test('every command of the client can print JSON', () => {
 describe.each(['bash', 'zsh', 'fish'])('the script for %s', (shell) => {
   test('has every command and every flag', () => {
     const script = scriptFor(shell);
-    for (const { name, flags } of commands) {
+    for (const { name, options } of commands) {
       expect(script).toContain(name);
-      for (const flag of flags) expect(script).toContain(shell === 'fish' ? `-l ${flag.name}` : `--${flag.name}`);
+      for (const option of options)
+        expect(script).toContain(shell === 'fish' ? `-l ${option.name}` : `--${option.name}`);
     }
   });
 });

@@ -22,8 +22,8 @@ async function fill(people: People): Promise<void> {
       ['metrics', [{ metric: 'amount', feature: 'cart', value: 1 }]],
     ] as const) {
       const body = JSON.stringify({ ...report, stats });
-      const answer = await fetch(`http://${people.service.http}/api/${path}`, { method: 'POST', headers, body });
-      expect(answer.status).toBe(200);
+      const response = await fetch(`http://${people.service.http}/api/${path}`, { method: 'POST', headers, body });
+      expect(response.status).toBe(200);
     }
   }
 }

@@ -25,9 +25,9 @@ test('every route of every listener sends nosniff for every method, and public o
   ] as const)
     for (const path of paths)
       for (const method of methods) {
-        const answer = await fetch(`http://${listener}${path}`, { method, redirect: 'manual' });
-        const { headers } = answer;
-        await answer.arrayBuffer();
+        const response = await fetch(`http://${listener}${path}`, { method, redirect: 'manual' });
+        const { headers } = response;
+        await response.arrayBuffer();
         const seen = [headers.get('x-content-type-options'), headers.get('strict-transport-security')];
         expect(seen, `${method} ${path}`).toEqual(['nosniff', hsts]);
       }

@@ -29,8 +29,8 @@ describe('the help text', () => {
 
   it('of serve has every flag with its variable and default', () => {
     const { out } = run('serve');
-    for (const { flag, variable, schema } of settings) {
-      expect(out).toContain(`  --${flag} ${schema.value} `);
+    for (const { option, variable, schema } of settings) {
+      expect(out).toContain(`  --${option} ${schema.value} `);
       expect(out).toMatch(new RegExp(` ${variable}$`, 'm'));
     }
     expect(out).toContain(' 64 to 1GiB, default: 64KiB, FLAGMETER_MAX_BODY');
@@ -43,8 +43,8 @@ describe('the help text', () => {
     const text = helpText(name);
     for (const command of commandTable[name].commands) {
       if (name !== 'serve') expect(text).toMatch(new RegExp(`^flagmeter ${command.name}( |$)`, 'm'));
-      for (const flag of command.flags)
-        expect(text).toMatch(new RegExp(`^  --${flag.name}${flag.value ? ' ' : '$|  '}`, 'm'));
+      for (const option of command.options)
+        expect(text).toMatch(new RegExp(`^  --${option.name}${option.value ? ' ' : '$|  '}`, 'm'));
     }
   });
 

@@ -16,13 +16,13 @@ function freshDirectory(): string {
   return join(root, randomBytes(6).toString('hex'));
 }
 
-interface Outcome {
+interface CommandResult {
   readonly code: number;
   readonly out: string;
 }
 
 /** Runs `init`; `files` are the texts of the files that it may read. */
-async function run(argv: string[], files: Record<string, string> = {}, env = {}): Promise<Outcome> {
+async function run(argv: string[], files: Record<string, string> = {}, env = {}): Promise<CommandResult> {
   let out = '';
   const code = await init.run(argv, {
     out: (text) => {

@@ -39,7 +39,7 @@ async function prepared(signingAlg: SigningAlgorithm): Promise<string> {
   return data;
 }
 
-async function keysOf(data: string) {
+async function openKeys(data: string) {
   const store = openAccountTables(data);
   const found = storedKeys(store);
   await store.lmdb.close();
@@ -48,9 +48,9 @@ async function keysOf(data: string) {
 
 test.each<SigningAlgorithm>(['ES256', 'RS256', 'EdDSA'])('signing-keys rotate creates a new %s key', async (alg) => {
   const data = await prepared(alg);
-  const [first] = await keysOf(data);
+  const [first] = await openKeys(data);
   const printed = JSON.parse(await run(['rotate', '--data', data, '--json']));
-  const [current, retired] = await keysOf(data);
+  const [current, retired] = await openKeys(data);
   expect(printed).toEqual({ kid: current?.kid, alg, retired: [first?.kid] });
   expect(current).toMatchObject({ alg, privateJwk: { d: expect.any(String) } });
   expect(retired).toMatchObject({ kid: first?.kid, alg });
@@ -58,9 +58,9 @@ test.each<SigningAlgorithm>(['ES256', 'RS256', 'EdDSA'])('signing-keys rotate cr
 
 test('signing-keys rotate lists the ids of the current keys without key material', async () => {
   const data = await prepared('ES256');
-  const [first] = await keysOf(data);
+  const [first] = await openKeys(data);
   const out = await run(['rotate'], { FLAGMETER_DATA: data });
-  const found = await keysOf(data);
+  const found = await openKeys(data);
   for (const { kid } of found) expect(out).toContain(kid);
   expect(found[1]?.kid).toBe(first?.kid);
   for (const line of out.split('\n')) expect(line.length).toBeLessThanOrEqual(100);
@@ -111,9 +111,9 @@ test('signing-keys rotate asks a person for confirmation, and states its effect'
   };
   await expect(rotate('n')).rejects.toThrow('Nothing was rotated');
   expect(asked).toEqual([expect.stringMatching(/signs all tokens\? Tokens of the current key stay valid/)]);
-  expect(await keysOf(data)).toHaveLength(1);
+  expect(await openKeys(data)).toHaveLength(1);
   expect(await rotate('y')).toBe(0);
   expect(await rotate('', '--yes')).toBe(0);
   expect(asked).toHaveLength(2);
-  expect(await keysOf(data)).toHaveLength(3);
+  expect(await openKeys(data)).toHaveLength(3);
 });

@@ -28,10 +28,10 @@ async function openService(options: LocalOptions = {}) {
 }
 
 async function scrape({ http }: LocalService): Promise<{ text: string; samples: Sample[] }> {
-  const answer = await fetch(`http://${http}/metrics`);
-  expect(answer.status).toBe(200);
-  expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
-  const text = await answer.text();
+  const response = await fetch(`http://${http}/metrics`);
+  expect(response.status).toBe(200);
+  expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+  const text = await response.text();
   return { text, samples: parseExposition(text).samples };
 }
 
@@ -159,9 +159,9 @@ describe('GET /metrics', () => {
   test('is not answered through a proxy on the same machine', async () => {
     const service = await startLocal();
     const headers = { 'x-forwarded-for': '192.0.2.1' };
-    const answer = await fetch(`http://${service.http}/metrics`, { headers });
-    expect(answer.status).toBe(404);
-    expect(await answer.text()).toContain('--ops-listen');
+    const response = await fetch(`http://${service.http}/metrics`, { headers });
+    expect(response.status).toBe(404);
+    expect(await response.text()).toContain('--ops-listen');
     await service.stop();
   });
 
@@ -188,9 +188,9 @@ describe('a request id', () => {
     const { service } = await openService();
     const ids = new Set<string | null>();
     for (let time = 0; time < 3; time += 1) {
-      const answer = await fetch(`http://${service.http}${path}`);
-      expect(answer.status).toBe(status);
-      ids.add(answer.headers.get('x-request-id'));
+      const response = await fetch(`http://${service.http}${path}`);
+      expect(response.status).toBe(status);
+      ids.add(response.headers.get('x-request-id'));
     }
     expect(ids.size).toBe(3);
     for (const id of ids) expect(id).toMatch(/^[0-9a-f]{12}-[0-9a-z]+$/);
@@ -211,7 +211,7 @@ describe('a request id', () => {
 });
 
 describe('--log-level debug', () => {
-  const linesOf = (service: LocalService) =>
+  const readLines = (service: LocalService) =>
     service
       .log()
       .trim()
@@ -223,7 +223,7 @@ describe('--log-level debug', () => {
     await forget('ann@example.com');
     expect((await send(key)).status).toBe(202);
     const refused = await send('no-such-key');
-    const lines = linesOf(service);
+    const lines = readLines(service);
     const route = '/api/frontend/telemetry';
     const base = { level: 'debug', msg: 'request', method: 'POST', route };
     expect(lines).toContainEqual(expect.objectContaining({ ...base, status: 202, bytes: 0, ms: expect.any(Number) }));

@@ -4,9 +4,9 @@ import { expect, test } from 'vitest';
 import { noPasswordHash } from '../../src/accounts/passwords.ts';
 import { Failure } from '../../src/cli/failure.ts';
 import {
-  answerPasswordRequests,
   askForPassword,
   forgetPasswordRequests,
+  handlePasswordRequests,
   type PasswordRequest,
 } from '../../src/serve/password-reset.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
@@ -32,7 +32,7 @@ test('asks a running server, and leaves its directory unchanged', async () => {
   const seen: string[] = [];
   const server = async () => {
     for (const file of readdirSync(data)) seen.push(readFileSync(join(data, file), 'utf8'));
-    await answerPasswordRequests(data, async (each) => void asked.push(each));
+    await handlePasswordRequests(data, async (each) => void asked.push(each));
   };
   await askForPassword(data, request, deps(server));
   expect(asked).toEqual([request]);
@@ -43,7 +43,7 @@ test('asks a running server, and leaves its directory unchanged', async () => {
 test('reports the reason of the server for a refusal, with its exit code', async () => {
   const data = temporaryDirectory();
   const server = () =>
-    answerPasswordRequests(data, async () => {
+    handlePasswordRequests(data, async () => {
       throw new Failure('notFound', 'Cannot find admin@example.com');
     });
   const refused = askForPassword(data, request, deps(server));
@@ -82,11 +82,11 @@ test.each([
   const reset = async () => {
     done += 1;
   };
-  await answerPasswordRequests(data, reset);
+  await handlePasswordRequests(data, reset);
   expect(done).toBe(0);
   const other = `reset-password.${'08'.repeat(16)}.request`;
   writeFileSync(join(data, other), JSON.stringify(request));
-  await answerPasswordRequests(data, reset);
+  await handlePasswordRequests(data, reset);
   expect(done).toBe(1);
 });
 

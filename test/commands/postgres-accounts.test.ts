@@ -59,7 +59,7 @@ describe('beside running nodes', () => {
   test('admin reset-password sets a password, and forgets failed sign-ins', async () => {
     const { url, node } = await running();
     const { accountStore } = node;
-    await accountStore.throttles.change(['pair.x'], (draft) => draft.put('pair.x', { failures: 9, lastAt: 1 }));
+    await accountStore.throttles.change(['pair.x'], (tx) => tx.put('pair.x', { failures: 9, lastAt: 1 }));
     const { password } = await run('admin', ['reset-password', '--postgres', url, '--email', email]);
     await accountStore.current();
     const [user] = accountStore.records('users').values();

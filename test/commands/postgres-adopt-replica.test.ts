@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { listing, textOf } from '../../src/commands/server/postgres-adopt.ts';
+import { formatListing, listing } from '../../src/commands/server/postgres-adopt.ts';
 
 const place = { version: 4, id: 'change' };
 const applied = { position: 7, id: 'entry' };
@@ -10,5 +10,5 @@ test.each([
 ])('lists a source that is complete through %d with %s', (completeThrough, shown, text) => {
   const listed = listing({ name: 'replica', holding: { applied, place, completeThrough } });
   expect(listed).toEqual({ name: 'replica', position: 7, completeThrough: shown, accounts: 4 });
-  expect(textOf(listed)).toBe(`replica: usage at position 7, ${text}; accounts at version 4\n`);
+  expect(formatListing(listed)).toBe(`replica: usage at position 7, ${text}; accounts at version 4\n`);
 });

@@ -32,10 +32,10 @@ describe('while PostgreSQL is not available', () => {
     ['/connect/deviceauthorization', form('client_id=x')],
     ['/connect/userinfo', { headers: { authorization: 'Bearer x' } }],
   ])('%s sends an OAuth error', async (path, init) => {
-    const answer = await call(path, init);
-    expect(answer.status).toBe(503);
-    expect(answer.headers.get('retry-after')).toBe('2');
-    expect(await answer.json()).toEqual({
+    const response = await call(path, init);
+    expect(response.status).toBe(503);
+    expect(response.headers.get('retry-after')).toBe('2');
+    expect(await response.json()).toEqual({
       error: 'temporarily_unavailable',
       error_description: expect.stringMatching(/PostgreSQL is not available/),
     });
@@ -44,11 +44,11 @@ describe('while PostgreSQL is not available', () => {
   test.each(['/connect/authorize?client_id=x', '/connect/device', '/connect/endsession', '/console/callback'])(
     '%s reports it on a page',
     async (path) => {
-      const answer = await call(path);
-      expect(answer.status).toBe(503);
-      expect(answer.headers.get('retry-after')).toBe('2');
-      expect(answer.headers.get('content-type')).toMatch(/^text\/html/);
-      expect(await answer.text()).toMatch(/PostgreSQL is not available/);
+      const response = await call(path);
+      expect(response.status).toBe(503);
+      expect(response.headers.get('retry-after')).toBe('2');
+      expect(response.headers.get('content-type')).toMatch(/^text\/html/);
+      expect(await response.text()).toMatch(/PostgreSQL is not available/);
     },
   );
 
@@ -58,10 +58,10 @@ describe('while PostgreSQL is not available', () => {
     ['/api/account/invalidate-token', { method: 'POST' }],
     ['/console/session', {}],
   ])('%s sends a problem with the code', async (path, init) => {
-    const answer = await call(path, { ...init, headers: { authorization: `Bearer ${bearer}` } });
-    expect(answer.status).toBe(503);
-    expect(answer.headers.get('retry-after')).toBe('2');
-    expect(await answer.json()).toMatchObject({ code: 'engine_unavailable' });
+    const response = await call(path, { ...init, headers: { authorization: `Bearer ${bearer}` } });
+    expect(response.status).toBe(503);
+    expect(response.headers.get('retry-after')).toBe('2');
+    expect(await response.json()).toMatchObject({ code: 'engine_unavailable' });
   });
 
   test.each([
@@ -81,8 +81,8 @@ describe('while PostgreSQL is not available', () => {
   test('packets are accepted', async () => {
     const packet = { k: frontendKey, e: 'Production', f: { checkout: { on: [1] } } };
     const headers = { 'content-type': 'application/json', origin: 'https://shop.example' };
-    const answer = await call('/api/frontend/telemetry', { method: 'POST', headers, body: JSON.stringify(packet) });
-    expect(answer.status).toBe(202);
+    const response = await call('/api/frontend/telemetry', { method: 'POST', headers, body: JSON.stringify(packet) });
+    expect(response.status).toBe(202);
   });
 });
 

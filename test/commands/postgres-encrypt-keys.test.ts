@@ -57,9 +57,9 @@ describe('postgres encrypt-keys', () => {
     expect(opened).toEqual(expect.arrayContaining(none.decodeRecords(plain as never)));
     const [after] = await changes();
     expect(after).toMatchObject({ version: before!.version, id: before!.id });
-    const writesOf = (from: RecordCodec, body: string) =>
+    const decodeWrites = (from: RecordCodec, body: string) =>
       from.decodeChanges([{ position: 1, id: '', body }])[0]!.writes;
-    expect(writesOf(codec, after!.writes)).toEqual(writesOf(none, before!.writes));
+    expect(decodeWrites(codec, after!.writes)).toEqual(decodeWrites(none, before!.writes));
     expect(byTable(opened)).toEqual(byTable(plain));
     const [row] = await postgres.query<{ secret: string }>('SELECT secret FROM fm_engine', [], url);
     expect(readSecret(row!.secret, readPostgresKey(file)).toString('base64')).toBe(secret);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { runCommand } from '../support/run-command.ts';
 
-export interface Outcome {
+export interface CommandResult {
   readonly code: number;
   readonly out: string;
   readonly err: string;
@@ -12,7 +12,7 @@ export async function runPostgres(
   argv: readonly string[],
   files: Readonly<Record<string, string>> = {},
   env: Readonly<Record<string, string>> = {},
-): Promise<Outcome> {
+): Promise<CommandResult> {
   let out = '';
   let err = '';
   const code = await runCommand(['postgres', ...argv], {

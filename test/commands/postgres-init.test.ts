@@ -110,8 +110,8 @@ needing('postgresql').describe('postgres init', () => {
   });
 
   it('leaves an initialised database unchanged, also when two start at once', async () => {
-    const outcomes = await Promise.allSettled([init(), init()]);
-    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    const results = await Promise.allSettled([init(), init()]);
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     const before = await records();
     await expect(init()).rejects.toThrow('already initialised; nothing was changed');
     expect(await records()).toEqual(before);

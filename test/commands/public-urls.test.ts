@@ -51,12 +51,12 @@ test.each([
   [['--base-url', url], { auth: 'http://127.0.0.1:1', api: url, metrics: 'http://127.0.0.1:1' }],
   [[...authUrl, '--base-url', 'https://api.example'], { auth: url, api: 'https://api.example', metrics: url }],
 ])('with %j the public URLs are %j', (argv, urls) => {
-  expect(publicUrls(load(argv), [listenerOf('auth', 'api', 'metrics')])).toEqual(urls);
+  expect(publicUrls(load(argv), [createListener('auth', 'api', 'metrics')])).toEqual(urls);
 });
 
 test('a host with a listener of its own does not share the URL of the token host', () => {
   const config = load([...authUrl, '--metrics-listen', '127.0.0.1:2']);
-  const listeners = [listenerOf('auth', 'api'), listenerOf('metrics')];
+  const listeners = [createListener('auth', 'api'), createListener('metrics')];
   expect(publicUrls(config, listeners)).toEqual({ auth: url, api: url, metrics: 'http://127.0.0.1:1' });
 });
 
@@ -76,6 +76,6 @@ test.each([
   expect(warnings).toEqual(warned ? ['passwords and tokens travel without TLS'] : []);
 });
 
-function listenerOf(...hosts: HostListener['hosts'][number][]): HostListener {
+function createListener(...hosts: HostListener['hosts'][number][]): HostListener {
   return { hosts, listener: { host: '127.0.0.1', port: 1 } as HostListener['listener'] };
 }

@@ -22,12 +22,12 @@ import { bundle, snippet, workerFile } from '../support/service.ts';
 const engine = await loadHttpEngine();
 const log = createLog('error', () => {}, systemClock);
 
-function configOf(...argv: string[]): Config {
+function createConfig(...argv: string[]): Config {
   return loadConfig({ argv: [...freePorts, ...argv], env: {}, readFile: () => '' });
 }
 
 test('a service that fails to start leaves no store open', async () => {
-  const config = configOf('--data', `${freshDirectory()}/data`);
+  const config = createConfig('--data', `${freshDirectory()}/data`);
   const bound = await bindListeners({ config, engine, clock: systemClock, log });
   const accounts = openAccountTables(config.data);
   const wanted = { adminEmail: 'admin@localhost', clock: systemClock, randomBytes, hash: cheapHash };
@@ -41,7 +41,7 @@ test('a service that fails to start leaves no store open', async () => {
 });
 
 test('until the service is ready, its addresses report liveness, and answer 503 to everything else', async () => {
-  const config = configOf();
+  const config = createConfig();
   const bound = await bindListeners({ config, engine, clock: systemClock, log });
   const [{ listener }] = bound.listeners as [HostListener];
   const url = `http://127.0.0.1:${listener.port}`;
@@ -58,7 +58,7 @@ test('until the service is ready, its addresses report liveness, and answer 503 
 test.each(['/api/frontend/telemetry', '/t/api/frontend/telemetry'])(
   'before the service is ready, pages can read that %s refuses packets',
   async (path) => {
-    const config = configOf('--metrics-path-prefix', '/t');
+    const config = createConfig('--metrics-path-prefix', '/t');
     const bound = await bindListeners({ config, engine, clock: systemClock, log });
     const [{ listener }] = bound.listeners as [HostListener];
     const ask = (method: string, headers: Record<string, string>) =>
@@ -77,7 +77,7 @@ test.each(['/api/frontend/telemetry', '/t/api/frontend/telemetry'])(
 );
 
 test('binds either all addresses or none', async () => {
-  const taken = await bindListeners({ config: configOf(), engine, clock: systemClock, log });
+  const taken = await bindListeners({ config: createConfig(), engine, clock: systemClock, log });
   const opened: Listener[] = [];
   const observed: HttpEngine = {
     ...engine,
@@ -87,7 +87,7 @@ test('binds either all addresses or none', async () => {
       return listener;
     },
   };
-  const config = configOf('--grpc-listen', `127.0.0.1:${taken.grpc.port}`);
+  const config = createConfig('--grpc-listen', `127.0.0.1:${taken.grpc.port}`);
   await expect(bindListeners({ config, engine: observed, clock: systemClock, log })).rejects.toThrow('in use');
   const [{ host, port }] = opened as [Listener];
   await expect(fetch(`http://${host}:${port}/healthz`)).rejects.toThrow();

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { daysOf } from '../../src/console/pages/activity/days.ts';
-import { clustersOf, markersOf, markersText, nextMarked } from '../../src/console/parts/chart/markers.tsx';
+import { groupByDay } from '../../src/console/pages/activity/days.ts';
+import { createMarkers, groupPositions, markersText, nextMarked } from '../../src/console/parts/chart/markers.tsx';
 import type { ActivityItem } from '../../src/contract/shapes/activity.ts';
 
 const at = (day: number, hour = 0) => new Date(Date.UTC(2026, 4, day, hour)).toISOString();
@@ -13,7 +13,7 @@ function item(time: string, text: string, more: Partial<ActivityItem> = {}): Act
 }
 
 describe('markers', () => {
-  const hrefOf = ({ id }: ActivityItem) => `/${id}`;
+  const getHref = ({ id }: ActivityItem) => `/${id}`;
 
   it('are events by time, with the flag unless the chart is its own', () => {
     const items = [
@@ -21,7 +21,7 @@ describe('markers', () => {
       item(at(3), 'shop 4 first seen', { kind: 'sender_released' }),
       item(at(4), 'First seen', { feature: 'banner' }),
     ];
-    expect(markersOf(items, 'checkout', 3, hrefOf).map(({ label }) => label)).toEqual([
+    expect(createMarkers(items, 'checkout', 3, getHref).map(({ label }) => label)).toEqual([
       'shop 4 first seen',
       'banner: First seen',
       'Archived',
@@ -30,7 +30,7 @@ describe('markers', () => {
 
   it('are the latest ones', () => {
     const items = [item(at(3), 'a'), item(at(5), 'c'), item(at(4), 'b')];
-    expect(markersOf(items, undefined, 2, hrefOf).map(({ label }) => label)).toEqual(['b', 'c']);
+    expect(createMarkers(items, undefined, 2, getHref).map(({ label }) => label)).toEqual(['b', 'c']);
   });
 
   const buckets = { start: seconds(1), width: 86_400, count: 7 };
@@ -49,13 +49,13 @@ describe('markers', () => {
   });
 
   it('that are close are drawn once, with their number', () => {
-    expect(clustersOf([10, 12, 23, 40], 14)).toEqual([
+    expect(groupPositions([10, 12, 23, 40], 14)).toEqual([
       { x: 10, count: 3 },
       { x: 40, count: 1 },
     ]);
     fc.assert(
       fc.property(fc.array(fc.nat({ max: 1000 })), (xs) => {
-        const clusters = clustersOf(
+        const clusters = groupPositions(
           xs.toSorted((a, b) => a - b),
           14,
         );
@@ -73,12 +73,12 @@ describe('the days of the feed', () => {
   it('fold five or more items of one kind in a row', () => {
     const seen = Array.from({ length: 5 }, (_, index) => item(at(3, 9), `${index}`));
     const items = [item(at(4), 'a'), item(at(3, 10), 'b', { kind: 'refused' }), ...seen];
-    const folded = daysOf(items, day, true).map(({ title, runs }) => [title, ...runs.map(({ length }) => length)]);
+    const folded = groupByDay(items, day, true).map(({ title, runs }) => [title, ...runs.map(({ length }) => length)]);
     expect(folded).toEqual([
       ['2026-05-04', 1],
       ['2026-05-03', 1, 5],
     ]);
-    expect(daysOf(items, day, false).map(({ runs }) => runs.length)).toEqual([1, 6]);
+    expect(groupByDay(items, day, false).map(({ runs }) => runs.length)).toEqual([1, 6]);
   });
 
   it('show each item once', () => {
@@ -87,7 +87,7 @@ describe('the days of the feed', () => {
     fc.assert(
       fc.property(some, fc.boolean(), (each, fold) => {
         const items = each.map(([of, kind], index) => item(at(of), `${index}`, { kind }));
-        const shown = daysOf(items, day, fold).flatMap(({ runs }) => runs.flat());
+        const shown = groupByDay(items, day, fold).flatMap(({ runs }) => runs.flat());
         expect(new Set(shown)).toEqual(new Set(items));
         expect(shown).toHaveLength(items.length);
       }),

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   bucketText,
+  type ChartData,
   type ChartTimes,
   chartTimes,
-  type Described,
   perBucket,
   spoken,
   tickDistances,
@@ -12,17 +12,17 @@ import {
 import {
   afterKey,
   bucketAt,
+  bucketSpan,
+  bucketStart,
   bucketsWithin,
   type ChartCursor,
   type ChartSeries,
-  drawingOf,
+  computeTicks,
+  createDrawing,
+  getSeriesTone,
   nowhere,
   sameDrawing,
   selected,
-  spanOf,
-  startOf,
-  ticksOf,
-  toneOf,
 } from '../../src/console/parts/chart/series.ts';
 
 const hour = 3600;
@@ -35,7 +35,7 @@ const series: ChartSeries[] = [
 
 describe('a drawing', () => {
   it('of lines has the figures of each series', () => {
-    expect(drawingOf(buckets, series, 'lines').heights).toEqual([
+    expect(createDrawing(buckets, series, 'lines').heights).toEqual([
       [1, 2, 3, 1200],
       [5, 0, 7, 1],
     ]);
@@ -44,8 +44,8 @@ describe('a drawing', () => {
   it('stacks each series on the previous ones', () => {
     fc.assert(
       fc.property(fc.array(fc.array(fc.nat(1e9), { minLength: 4, maxLength: 4 }), { minLength: 1 }), (rows) => {
-        const given = rows.map((values, index) => ({ label: `${index}`, values, tone: toneOf(index) }));
-        const { heights, max } = drawingOf(buckets, given, 'stacked');
+        const given = rows.map((values, index) => ({ label: `${index}`, values, tone: getSeriesTone(index) }));
+        const { heights, max } = createDrawing(buckets, given, 'stacked');
         const sums = [0, 1, 2, 3].map((at) => rows.reduce((sum, values) => sum + values[at]!, 0));
         expect(heights.at(-1)).toEqual(sums);
         expect(max).toBe(Math.max(...sums));
@@ -57,7 +57,7 @@ describe('a drawing', () => {
 
   it('does not stack a series of an earlier period', () => {
     const past: ChartSeries = { label: 'before', values: [9, 9, 9, 9], tone: 'past', apart: true };
-    expect(drawingOf(buckets, [...series, past], 'stacked').heights).toEqual([
+    expect(createDrawing(buckets, [...series, past], 'stacked').heights).toEqual([
       [1, 2, 3, 1200],
       [6, 2, 10, 1201],
       [9, 9, 9, 9],
@@ -65,7 +65,7 @@ describe('a drawing', () => {
   });
 
   it('has a point for each bucket, even without a figure', () => {
-    const { xs, heights } = drawingOf(buckets, [{ label: 'on', values: [7], tone: 1 }], 'lines');
+    const { xs, heights } = createDrawing(buckets, [{ label: 'on', values: [7], tone: 1 }], 'lines');
     expect(xs).toEqual([0, 1, 2, 3].map((index) => noon + index * hour));
     expect(heights).toEqual([[7, 0, 0, 0]]);
   });
@@ -76,22 +76,23 @@ describe('a drawing', () => {
     [9, 4],
     [-1, 0],
   ])('with incomplete buckets from %s on has %i complete ones', (unfinishedFrom, finished) => {
-    expect(drawingOf(buckets, series, 'lines', unfinishedFrom).finished).toBe(finished);
+    expect(createDrawing(buckets, series, 'lines', unfinishedFrom).finished).toBe(finished);
   });
 
   it('equals another only if nothing has changed', () => {
-    const drawing = drawingOf(buckets, series, 'lines', 3);
+    const drawing = createDrawing(buckets, series, 'lines', 3);
     const changed = series.map((each) => ({ ...each, values: each.values.with(2, 99) }));
-    expect(sameDrawing(drawing, drawingOf({ ...buckets }, [...series], 'lines', 3))).toBe(true);
-    expect(sameDrawing(drawing, drawingOf(buckets, series, 'lines'))).toBe(false);
-    expect(sameDrawing(drawing, drawingOf(buckets, changed, 'lines', 3))).toBe(false);
-    expect(sameDrawing(drawing, drawingOf(buckets, series.slice(1), 'lines', 3))).toBe(false);
-    expect(sameDrawing(drawing, drawingOf({ ...buckets, start: noon + hour }, series, 'lines', 3))).toBe(false);
+    expect(sameDrawing(drawing, createDrawing({ ...buckets }, [...series], 'lines', 3))).toBe(true);
+    expect(sameDrawing(drawing, createDrawing(buckets, series, 'lines'))).toBe(false);
+    expect(sameDrawing(drawing, createDrawing(buckets, changed, 'lines', 3))).toBe(false);
+    expect(sameDrawing(drawing, createDrawing(buckets, series.slice(1), 'lines', 3))).toBe(false);
+    expect(sameDrawing(drawing, createDrawing({ ...buckets, start: noon + hour }, series, 'lines', 3))).toBe(false);
   });
 });
 
 describe('the axis of the figures', () => {
-  const ticksFor = (values: number[]) => ticksOf(drawingOf(buckets, [{ label: 'on', values, tone: 1 }], 'lines'));
+  const ticksFor = (values: number[]) =>
+    computeTicks(createDrawing(buckets, [{ label: 'on', values, tone: 1 }], 'lines'));
 
   it.each([
     [[0], [0, 1]],
@@ -177,7 +178,7 @@ describe('a cursor', () => {
 
 describe('a zoom', () => {
   it('extends from the start of the first bucket to the end of the last', () => {
-    expect(spanOf(buckets, 1, 2)).toEqual([(noon + hour) * 1000, (noon + 3 * hour) * 1000]);
+    expect(bucketSpan(buckets, 1, 2)).toEqual([(noon + hour) * 1000, (noon + 3 * hour) * 1000]);
   });
 
   it.each([
@@ -250,7 +251,7 @@ const clock: ChartTimes = {
 };
 
 describe('the announcement of a chart', () => {
-  const of: Described = {
+  const of: ChartData = {
     buckets,
     series,
     markers: [{ at: noon + hour + 5, label: 'New variant: off' }],
@@ -279,7 +280,7 @@ it('buckets that are days of a time zone are found by their starts', () => {
   );
   const days = { start: starts[0]!, width: 24 * hour, count: 3, starts };
   for (const [index, start] of starts.entries()) {
-    expect(startOf(days, index)).toBe(start);
+    expect(bucketStart(days, index)).toBe(start);
     expect(bucketAt(days, start)).toBe(index);
     expect(bucketAt(days, start - 1)).toBe(index === 0 ? undefined : index - 1);
   }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ApiProblem, Unreachable } from '../../src/console/api/problem.ts';
-import { fieldOf } from '../../src/console/parts/form/field-problem.ts';
+import { findField } from '../../src/console/parts/form/field-problem.ts';
 
 const names = ['name', 'rate', 'email', 'environments'];
 
@@ -24,6 +24,6 @@ describe('the field that a refusal is about', () => {
     ['nothing of the form', new ApiProblem(403, 'forbidden', 'Only Admins may'), undefined],
     ['no answer', new Unreachable('name'), undefined],
   ])('%s', (_, error, field) => {
-    expect(fieldOf(error, names, { conflict: 'name' })).toBe(field);
+    expect(findField(error, names, { conflict: 'name' })).toBe(field);
   });
 });

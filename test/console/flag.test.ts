@@ -1,23 +1,23 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { seriesOf, splitVariants, tonesOf, typedSplit } from '../../src/console/pages/flag/traffic.ts';
+import { assignTones, createSeries, splitVariants, typedSplit } from '../../src/console/pages/flag/traffic.ts';
 import {
-  actionsOf,
+  chooseTone,
   cleanupText,
-  headingOf,
+  formatHeading,
+  listActions,
   reasonText,
-  toneOf,
-  type Wording,
+  type TextFormat,
 } from '../../src/console/pages/flag/verdict-words.ts';
-import { bucketsOf } from '../../src/console/parts/chart/series.ts';
+import { createBuckets } from '../../src/console/parts/chart/series.ts';
 import type { FeatureUsage } from '../../src/contract/shapes/reports.ts';
 import type { Verdict } from '../../src/contract/shapes/verdict.ts';
 import { type VerdictKind, verdictKinds } from '../../src/contract/verdicts.ts';
 
-const words: Wording = { time: (at) => `<${at.slice(0, 10)}>`, list: (items) => items.join(' and ') };
+const words: TextFormat = { time: (at) => `<${at.slice(0, 10)}>`, list: (items) => items.join(' and ') };
 const since = '2026-05-03T10:00:00.000Z';
 
-const verdictOf = (kind: VerdictKind, more: Partial<Verdict> = {}) => ({
+const createVerdict = (kind: VerdictKind, more: Partial<Verdict> = {}) => ({
   ...{ kind, since, environments: ['Production'], declared: true, nearest: null },
   ...{ staleAfterDays: 30, reasons: [] },
   ...more,
@@ -34,43 +34,43 @@ describe('the heading of a verdict', () => {
     ['permanent', 'Permanent: intended to stay'],
     ['cannot_tell', 'Cannot tell whether it is used'],
   ] as const)('of %s is a sentence', (kind, heading) => {
-    expect(headingOf(verdictOf(kind), notArchived, words)).toEqual({ heading });
+    expect(formatHeading(createVerdict(kind), notArchived, words)).toEqual({ heading });
   });
 
   it('of a flag in use states the rule of 30 days', () => {
     const reasons = [{ code: 'variants', text: '', at: null, names: ['off', 'on'] } as const];
-    const used = verdictOf('in_use', { reasons: reasons.map((each) => ({ ...each, names: [...each.names] })) });
-    expect(headingOf(used, notArchived, words).heading).toBe(
+    const used = createVerdict('in_use', { reasons: reasons.map((each) => ({ ...each, names: [...each.names] })) });
+    expect(formatHeading(used, notArchived, words).heading).toBe(
       'In use since <2026-05-03>: 2 variants within 30 days, in Production',
     );
   });
 
   it('of an undeclared flag names the similar declared one, and then the verdict', () => {
-    const misspelt = verdictOf('in_use', { declared: false, nearest: 'checkout' });
-    expect(headingOf(misspelt, notArchived, words)).toEqual({
+    const misspelt = createVerdict('in_use', { declared: false, nearest: 'checkout' });
+    expect(formatHeading(misspelt, notArchived, words)).toEqual({
       heading: 'Undeclared – did you mean checkout?',
       also: 'In use since <2026-05-03>, in Production',
     });
-    expect(toneOf('in_use', { declared: false, archived: false })).toBe('warn');
+    expect(chooseTone('in_use', { declared: false, archived: false })).toBe('warn');
   });
 
   it('of an archived flag states that first, unless programs still request it', () => {
     const archived = { ...notArchived, archived: true, archivedAt: since };
-    expect(headingOf(verdictOf('safe_to_remove'), archived, words)).toEqual({
+    expect(formatHeading(createVerdict('safe_to_remove'), archived, words)).toEqual({
       heading: 'Archived since <2026-05-03>',
       also: 'Safe to remove: no sign of use since <2026-05-03>',
     });
-    expect(toneOf('safe_to_remove', { declared: true, archived: true })).toBe('quiet');
-    expect(headingOf(verdictOf('archived_but_asked'), archived, words).heading).toMatch(/^Archived, but/);
-    expect(toneOf('archived_but_asked', { declared: true, archived: true })).toBe('bad');
+    expect(chooseTone('safe_to_remove', { declared: true, archived: true })).toBe('quiet');
+    expect(formatHeading(createVerdict('archived_but_asked'), archived, words).heading).toMatch(/^Archived, but/);
+    expect(chooseTone('archived_but_asked', { declared: true, archived: true })).toBe('bad');
   });
 
   it.each(verdictKinds)('of %s has a text and a tone, with and without a time', (kind) => {
-    const bare = verdictOf(kind, { since: null, environments: [] });
+    const bare = createVerdict(kind, { since: null, environments: [] });
     const never = { archived: false, archivedAt: null, snoozedUntil: null };
-    expect(headingOf(bare, never, words).heading).toMatch(/^[A-Z][a-z ,:]+$/);
-    expect(toneOf(kind, { declared: true, archived: false })).toBeDefined();
-    expect(toneOf(kind, { declared: false, archived: false })).not.toBe('good');
+    expect(formatHeading(bare, never, words).heading).toMatch(/^[A-Z][a-z ,:]+$/);
+    expect(chooseTone(kind, { declared: true, archived: false })).toBeDefined();
+    expect(chooseTone(kind, { declared: false, archived: false })).not.toBe('good');
   });
 
   it("formats the time of a reason in the reader's locale", () => {
@@ -88,8 +88,8 @@ describe('the heading of a verdict', () => {
       ['snooze', 'copy', 'unarchive', 'permanent'],
     ],
     ['snoozed', { archived: false, permanent: true, declared: false }, true, ['copy', 'archive', 'declare']],
-  ] as const)('of a flag that is %s leaves out what is done, and suggests first', (_, flag, snoozed, actions) => {
-    expect(actionsOf(['snooze', 'copy'], flag, snoozed)).toEqual(actions);
+  ] as const)('of a flag that is %s leaves out what is done, and suggests first', (_, feature, snoozed, actions) => {
+    expect(listActions(['snooze', 'copy'], feature, snoozed)).toEqual(actions);
   });
 
   it('names the flag and its variants, and quotes the search command for a shell', () => {
@@ -105,7 +105,7 @@ const from = Date.UTC(2026, 4, 3);
 const bounds = { from, to: from + 4 * hour, step: 'hour' } as const;
 const at = (index: number) => from / 1000 + index * 3600;
 
-function usageOf(
+function createUsage(
   variants: Readonly<Record<string, readonly (readonly [number, number, number, number])[]>>,
 ): FeatureUsage {
   const counts = { checks: 0, used: 0, viewed: 0, uniqueUsers: 0 };
@@ -123,32 +123,32 @@ function usageOf(
 
 describe('the series of a flag', () => {
   it('have a figure for each bucket', () => {
-    const usage = usageOf({ on: [[at(1), 5, 3, 2]], off: [[at(0), 1, 0, 0]] });
-    expect(bucketsOf(bounds)).toEqual({ start: at(0), width: 3600, count: 4 });
-    expect(seriesOf(usage, bucketsOf(bounds), 'used')).toEqual([
+    const usage = createUsage({ on: [[at(1), 5, 3, 2]], off: [[at(0), 1, 0, 0]] });
+    expect(createBuckets(bounds)).toEqual({ start: at(0), width: 3600, count: 4 });
+    expect(createSeries(usage, createBuckets(bounds), 'used')).toEqual([
       { label: 'off', values: [0, 0, 0, 0], tone: 1 },
       { label: 'on', values: [0, 3, 0, 0], tone: 2 },
     ]);
-    expect(seriesOf(undefined, bucketsOf(bounds), 'checks')).toEqual([]);
+    expect(createSeries(undefined, createBuckets(bounds), 'checks')).toEqual([]);
   });
 
   it('count a bucket before the range in the first one, and omit buckets after the range', () => {
-    const usage = usageOf({
+    const usage = createUsage({
       on: [
         [at(-3), 7, 0, 0],
         [at(9), 1, 0, 0],
       ],
     });
-    expect(seriesOf(usage, bucketsOf(bounds), 'checks')[0]!.values).toEqual([7, 0, 0, 0]);
+    expect(createSeries(usage, createBuckets(bounds), 'checks')[0]!.values).toEqual([7, 0, 0, 0]);
   });
 
   it('keep all counts, and fold the smallest variants into one series', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(1000), { maxLength: 20 }), (checks) => {
-        const usage = usageOf(
+        const usage = createUsage(
           Object.fromEntries(checks.map((each, index) => [`v${index}`, [[at(index % 4), each, 0, 0] as const]])),
         );
-        const series = seriesOf(usage, bucketsOf(bounds), 'checks');
+        const series = createSeries(usage, createBuckets(bounds), 'checks');
         const total = series.flatMap(({ values }) => values).reduce((sum, value) => sum + value, 0);
         expect(total).toBe(checks.reduce((sum, each) => sum + each, 0));
         expect(series.length).toBeLessThanOrEqual(7);
@@ -159,10 +159,10 @@ describe('the series of a flag', () => {
   });
 
   it('give tones to the variants with most checks, in alphabetical order', () => {
-    const usage = usageOf(
+    const usage = createUsage(
       Object.fromEntries([9, 1, 8, 7, 6, 5, 4].map((each, index) => [`v${index}`, [[at(0), each, 0, 0] as const]])),
     );
-    expect([...tonesOf(usage)]).toEqual([
+    expect([...assignTones(usage)]).toEqual([
       ['v0', 1],
       ['v2', 2],
       ['v3', 3],

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { programsOf } from '../../src/console/pages/flag/traffic.ts';
+import { groupPrograms } from '../../src/console/pages/flag/traffic.ts';
 import { acrossEnvironments } from '../../src/console/pages/overview/across.ts';
 import { ownerAction, runSteps, tagAction } from '../../src/console/pages/overview/bulk-actions.ts';
 import { trendLine } from '../../src/console/pages/overview/trend.tsx';
@@ -107,7 +107,7 @@ test('senders are grouped by program, with the versions in each environment', ()
     firstAt: '2026-01-01T00:00:00.000Z',
     lastAt: `2026-01-0${day}T00:00:00.000Z`,
   });
-  const programs = programsOf([
+  const programs = groupPrograms([
     sender('web', '1.0', 'Production', 2),
     sender('api', '6.4', 'Production', 3),
     sender('web', '1.1', 'Production', 4),

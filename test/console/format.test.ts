@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { formatsOf, periodMs, seenText } from '../../src/console/text/format.ts';
+import { createFormats, periodMs, seenText } from '../../src/console/text/format.ts';
 
-const english = formatsOf('en-US', 'Europe/Berlin');
-const german = formatsOf('de-DE', 'America/New_York');
+const english = createFormats('en-US', 'Europe/Berlin');
+const german = createFormats('de-DE', 'America/New_York');
 const second = 1000;
 const minute = 60 * second;
 const hour = 60 * minute;
@@ -31,7 +31,7 @@ describe('numbers', () => {
 
   test('have the same letters in every locale', () => {
     for (const locale of ['en-GB', 'en-US', 'en-IN', 'de-DE'])
-      expect(formatsOf(locale).compact(75_000_000)).toMatch(/^75[.,]0M$/);
+      expect(createFormats(locale).compact(75_000_000)).toMatch(/^75[.,]0M$/);
   });
 
   test('on an axis have no trailing zero', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ApiProblem } from '../../src/console/api/problem.ts';
-import { livenessOf } from '../../src/console/frame/liveness.ts';
+import { computeLiveness } from '../../src/console/frame/liveness.ts';
 
 const now = 1_000_000;
 const polled = (ago: number, error?: unknown) => ({ since: now - ago, error });
@@ -13,7 +13,7 @@ describe('figures', () => {
     ['of a server that cannot be reached', polled(1500), false, 'offline'],
     ['that do not move', undefined, true, undefined],
   ])('%s', (_, seen, reachable, kind) => {
-    const state = livenessOf({ polled: seen, reachable, now });
+    const state = computeLiveness({ polled: seen, reachable, now });
     expect(state?.kind).toBe(kind);
     expect(state?.since).toBe(seen?.since);
   });

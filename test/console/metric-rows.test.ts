@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { bucketsFrom, figureOf, latest, metricRows, trendOf, valuesIn } from '../../src/console/pages/metrics/rows.ts';
+import {
+  bucketsFrom,
+  computeFigure,
+  computeTrend,
+  latest,
+  metricRows,
+  valuesIn,
+} from '../../src/console/pages/metrics/rows.ts';
 import type { MetricMeasurements } from '../../src/contract/shapes/reports.ts';
 
 const buckets = { start: 600, width: 60, count: 5 };
@@ -27,7 +34,7 @@ test('lists a row for each declared or measured metric, by name', () => {
     ['cart', 'gauge', 'EUR', true, 1],
     ['seen', 'counter', undefined, false, 1],
   ]);
-  expect(rows.map(figureOf)).toEqual([undefined, 2, 6]);
+  expect(rows.map(computeFigure)).toEqual([undefined, 2, 6]);
 });
 
 test('a metric of a flag is one row with the sum of its variants', () => {
@@ -43,8 +50,8 @@ test('a metric of a flag is one row with the sum of its variants', () => {
   expect(more).toEqual([]);
   expect(own?.feature).toBeUndefined();
   expect(flag).toMatchObject({ name: 'revenue', feature: 'checkout' });
-  expect(figureOf(flag!)).toBe(12);
-  expect(trendOf(flag!, buckets)).toEqual([0, 8, 0, 4, 0]);
+  expect(computeFigure(flag!)).toBe(12);
+  expect(computeTrend(flag!, buckets)).toEqual([0, 8, 0, 4, 0]);
 });
 
 test('a gauge shows its last value', () => {
@@ -54,7 +61,7 @@ test('a gauge shows its last value', () => {
   ];
   expect(latest(series)?.variant).toBe('on');
   const [row] = metricRows([{ name: 'load', kind: 'gauge', declared: true }], series);
-  expect(figureOf(row!)).toBe(7);
+  expect(computeFigure(row!)).toBe(7);
 });
 
 describe('the values of all buckets', () => {

@@ -1,9 +1,22 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { areUsersCounted, changeOf, drawnOf, trendOf, usersHead } from '../../src/console/pages/overview/figures.ts';
+import {
+  areUsersCounted,
+  computeChange,
+  computeTrend,
+  createChart,
+  usersHead,
+} from '../../src/console/pages/overview/figures.ts';
 import { filterRows, holdOrder, variantsText } from '../../src/console/pages/overview/rows.ts';
-import { countStates, hintOf, isIn, markOf, meantBy, stateText } from '../../src/console/pages/overview/states.ts';
-import { sparkOf } from '../../src/console/parts/chart/sparkline.tsx';
+import {
+  countStates,
+  explainState,
+  getShownState,
+  isIn,
+  meantBy,
+  stateText,
+} from '../../src/console/pages/overview/states.ts';
+import { drawSpark } from '../../src/console/parts/chart/sparkline.tsx';
 import type { Overview, OverviewFeature } from '../../src/contract/shapes/overview.ts';
 
 const row = (feature: string, more: Partial<OverviewFeature> = {}): OverviewFeature => ({
@@ -39,7 +52,7 @@ describe('a change', () => {
     ['from nothing', 5, 0, undefined],
     ['without a range before', 5, undefined, undefined],
   ])('%s', (_, now, before, change) => {
-    expect(changeOf(now, before)).toEqual(change);
+    expect(computeChange(now, before)).toEqual(change);
   });
 });
 
@@ -59,14 +72,14 @@ describe('the head of the column of users', () => {
 
 describe('a sparkline', () => {
   test('ends in a dashed part if the last bucket is incomplete', () => {
-    expect(sparkOf([0, 10, 5], true)).toEqual({ path: 'M0 22L50 2', soFar: 'M50 2L100 12' });
-    expect(sparkOf([0, 10, 5], false)).toEqual({ path: 'M0 22L50 2L100 12', soFar: '' });
+    expect(drawSpark([0, 10, 5], true)).toEqual({ path: 'M0 22L50 2', soFar: 'M50 2L100 12' });
+    expect(drawSpark([0, 10, 5], false)).toEqual({ path: 'M0 22L50 2L100 12', soFar: '' });
   });
 
   test('stays within its box', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(), { maxLength: 30 }), fc.boolean(), (values, unfinished) => {
-        const { path, soFar } = sparkOf(values, unfinished);
+        const { path, soFar } = drawSpark(values, unfinished);
         const points = [...`${path}${soFar}`.matchAll(/([\d.-]+) ([\d.-]+)/g)];
         for (const [, x, y] of points) {
           expect(Number(x)).toBeGreaterThanOrEqual(0);
@@ -85,7 +98,7 @@ describe('a sparkline', () => {
     [[0, 0, 3, 3], false, undefined],
     [[], true, undefined],
   ])('of %j (unfinished: %s) has the trend %s', (values, unfinished, trend) => {
-    expect(trendOf(values, unfinished)).toBe(trend);
+    expect(computeTrend(values, unfinished)).toBe(trend);
   });
 });
 
@@ -115,22 +128,22 @@ describe('flags', () => {
 
   test('show their state', () => {
     expect(stateText(row('a', { verdict: 'one_variant' }))).toBe('one variant only');
-    expect(hintOf(row('a', { verdict: 'not_seen' }), days)).toMatch(/^Silence is its only basis/);
+    expect(explainState(row('a', { verdict: 'not_seen' }), days)).toMatch(/^Silence is its only basis/);
   });
 
   test('in use state the rule of the verdict, whatever the range shows', () => {
     const used = row('a', { variants: [['on', 10]], recentVariants: 2 });
-    expect([stateText(used), markOf(used)]).toEqual(['in use: 2 variants', 'in_use']);
-    expect(hintOf(used, days)).toBe('In use: 2 variants within 30 days');
+    expect([stateText(used), getShownState(used)]).toEqual(['in use: 2 variants', 'in_use']);
+    expect(explainState(used, days)).toBe('In use: 2 variants within 30 days');
     expect(stateText(row('a', { recentVariants: 1 }))).toBe('in use');
   });
 
   test('that are undeclared and misspelt are not shown as in use', () => {
     const misspelt = row('chekcout', { verdict: 'in_use', declared: false });
     const meant = meantBy([row('checkout'), misspelt]);
-    expect([stateText(misspelt), markOf(misspelt)]).toEqual(['undeclared', 'undeclared']);
+    expect([stateText(misspelt), getShownState(misspelt)]).toEqual(['undeclared', 'undeclared']);
     expect(stateText(misspelt, meant(misspelt))).toBe('undeclared – did you mean checkout?');
-    expect(hintOf(misspelt, days)).toMatch(/^Not declared, so the name may be misspelt/);
+    expect(explainState(misspelt, days)).toMatch(/^Not declared, so the name may be misspelt/);
     expect(meant(row('checkout'))).toBeUndefined();
   });
 
@@ -138,9 +151,9 @@ describe('flags', () => {
     'that are archived need no attention as %s',
     (verdict) => {
       const archived = row('a', { verdict, archived: true });
-      expect([stateText(archived), markOf(archived)]).toEqual(['archived', 'archived']);
+      expect([stateText(archived), getShownState(archived)]).toEqual(['archived', 'archived']);
       expect([...countStates([archived])].filter(([, count]) => count > 0)).toEqual([['archived', 1]]);
-      expect(hintOf(archived, days)).toMatch(/^Archived/);
+      expect(explainState(archived, days)).toMatch(/^Archived/);
     },
   );
 
@@ -196,7 +209,7 @@ describe('the chart', () => {
     ['users', 'Users', [7, 3]],
     ['refused', 'Refused', [48, 12]],
   ] as const)('of %s', (figure, title, values) => {
-    const drawn = drawnOf(overview, figure, 'before');
+    const drawn = createChart(overview, figure, 'before');
     expect(drawn.title).toBe(title);
     expect(drawn.series.map((each) => each.values)).toEqual([values]);
     expect(drawn.buckets).toMatchObject({ start, width: day, count: 2 });
@@ -205,17 +218,17 @@ describe('the chart', () => {
 
   test('has a line for the range that it is compared with', () => {
     const before = { series: { checks: [3, 2], used: [1, 1], viewed: [0, 0] } } as Overview['before'];
-    const drawn = drawnOf({ ...overview, before }, 'checks', 'previous week');
+    const drawn = createChart({ ...overview, before }, 'checks', 'previous week');
     expect(drawn.series[1]).toMatchObject({ label: 'previous week', values: [3, 2], apart: true });
   });
 
   test('of a past range has no incomplete bucket', () => {
     const over = { ...overview, at: new Date((start + 9 * day) * 1000).toISOString() };
-    expect(drawnOf(over, 'checks', 'before').unfinishedFrom).toBeUndefined();
+    expect(createChart(over, 'checks', 'before').unfinishedFrom).toBeUndefined();
   });
 
   test('shows refusals by hour if the buckets are hours', () => {
-    const drawn = drawnOf({ ...overview, width: hour }, 'refused', 'before');
+    const drawn = createChart({ ...overview, width: hour }, 'refused', 'before');
     expect(drawn.buckets).toEqual({ start, width: hour, count: 30 });
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { placeOf } from '../../src/console/address/place.ts';
+import { readPlace } from '../../src/console/address/place.ts';
 
 describe('an address', () => {
   test.each([
@@ -14,6 +14,6 @@ describe('an address', () => {
     ['/settings/application', { app: 'a1' }, ['a1', undefined, 'application']],
     ['/settings/team', {}, [undefined, undefined, 'settings']],
   ])('%s %j', (path, query, [application, environment, page]) => {
-    expect(placeOf(path, query as Record<string, string>)).toEqual({ application, environment, page });
+    expect(readPlace(path, query as Record<string, string>)).toEqual({ application, environment, page });
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import {
-  boundsOf,
   comparedWith,
+  computeBounds,
   endsNow,
   localInput,
   overviewQuery,
@@ -63,7 +63,7 @@ describe('the buckets of a relative range', () => {
     ['7d', '2026-11-13T13:00:00.000Z', '2026-11-20T13:00:00.000Z', 'hour'],
     ['30d', '2026-10-22T00:00:00.000Z', '2026-11-21T00:00:00.000Z', 'day'],
   ] as const)('%s', (preset, from, to, step) => {
-    const bounds = boundsOf({ preset }, now, kept);
+    const bounds = computeBounds({ preset }, now, kept);
     expect([time(bounds.from), time(bounds.to), bounds.step]).toEqual([from, to, step]);
   });
 
@@ -72,7 +72,7 @@ describe('the buckets of a relative range', () => {
   );
   test.each(current)('of %s include the present', (preset) => {
     for (const at of [now, Date.UTC(2026, 10, 20)]) {
-      const { from, to, step } = boundsOf({ preset }, at, kept);
+      const { from, to, step } = computeBounds({ preset }, at, kept);
       expect(to - widths[step]).toBeLessThanOrEqual(at);
       expect(to).toBeGreaterThan(at);
       expect(from % widths[step]).toBe(0);
@@ -88,7 +88,7 @@ describe('the buckets of a fixed range', () => {
     ['a month', now - 30 * day, now, 'day'],
     ['a day of which the hours are gone', now - 200 * day, now - 199 * day, 'day'],
   ])('%s', (_, from, to, step) => {
-    const bounds = boundsOf({ from, to }, now, kept);
+    const bounds = computeBounds({ from, to }, now, kept);
     expect(bounds.step).toBe(step);
     expect(bounds.from).toBeLessThanOrEqual(from);
     expect(bounds.to).toBeGreaterThanOrEqual(to);
@@ -114,7 +114,7 @@ describe('the ranges of the calendar', () => {
     ['last-month', 'UTC', '2026-10-01T00:00Z 2026-11-01T00:00Z day'],
     ['30d', 'Europe/Berlin', '2026-10-03T22:00Z 2026-11-02T23:00Z day'],
   ] as const)('%s in %s', (preset, zone, expected) => {
-    const bounds = boundsOf({ preset }, Date.parse(sunday), kept, zone);
+    const bounds = computeBounds({ preset }, Date.parse(sunday), kept, zone);
     const [from, to] = [bounds.from, bounds.to].map((at) => time(at).replace(':00.000', ''));
     expect(`${from} ${to} ${bounds.step}`).toBe(expected);
     expect(bounds.zone).toBe(zone);
@@ -122,9 +122,9 @@ describe('the ranges of the calendar', () => {
 
   test('are those of UTC where hours are not kept, or days begin within one', () => {
     const old = { first: Date.UTC(2026, 0, 5) / day, last: Date.UTC(2026, 0, 25) / day };
-    expect(boundsOf(old, now, kept, 'Europe/Berlin')).toMatchObject({ zone: 'UTC', from: Date.UTC(2026, 0, 5) });
-    expect(boundsOf({ preset: 'today' }, now, kept, 'Asia/Kolkata')).toMatchObject({ zone: 'UTC' });
-    expect(boundsOf({ preset: '24h' }, now, kept, 'Asia/Kolkata')).not.toHaveProperty('zone');
+    expect(computeBounds(old, now, kept, 'Europe/Berlin')).toMatchObject({ zone: 'UTC', from: Date.UTC(2026, 0, 5) });
+    expect(computeBounds({ preset: 'today' }, now, kept, 'Asia/Kolkata')).toMatchObject({ zone: 'UTC' });
+    expect(computeBounds({ preset: '24h' }, now, kept, 'Asia/Kolkata')).not.toHaveProperty('zone');
   });
 
   test.each([
@@ -137,7 +137,7 @@ describe('the ranges of the calendar', () => {
     [{ first: 1, last: 3 }, 'previous', undefined, 'vs the same time before'],
     [{ from: 0, to: 1 }, 'none', 'none', 'vs the same time before'],
   ] as const)('%j compared with %s', (range, comparison, parameter, words) => {
-    const bounds = boundsOf(range, now, kept, 'UTC');
+    const bounds = computeBounds(range, now, kept, 'UTC');
     expect(overviewQuery(range, bounds, comparison)['compare']).toBe(parameter);
     if (comparison !== 'none') expect(comparedWith(range, comparison)).toBe(words);
   });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { programsIn } from '../../src/console/pages/ingest/programs.ts';
-import { filtered, reasonsOf, senderName } from '../../src/console/pages/ingest/reasons.ts';
+import { filtered, listReasons, senderName } from '../../src/console/pages/ingest/reasons.ts';
 import type { LedgerEntry } from '../../src/contract/shapes/ledger.ts';
 
 function entry(more: Partial<LedgerEntry> = {}): LedgerEntry {
@@ -26,7 +26,7 @@ const other = { sender: { userAgent: 'shop/2', instance: null } } as const;
 
 test('a reason has the sum of its senders, most frequent first, and the latest example', () => {
   const example = { origin: 'https://late.example' };
-  const reasons = reasonsOf([
+  const reasons = listReasons([
     entry({ count: 2, example: { origin: 'https://early.example' } }),
     entry({ ...other, count: 5, lastAt: '2026-01-31T12:30:00.000Z', example }),
     entry({ count: 4, environment: 'Staging' }),
@@ -48,7 +48,7 @@ test('a reason has the sum of its senders, most frequent first, and the latest e
 });
 
 test('refusals come before notes, and frequent reasons before rare ones', () => {
-  const reasons = reasonsOf([
+  const reasons = listReasons([
     entry({ ...noted, count: 900 }),
     entry({ code: 'invalid_json', status: 400, count: 3 }),
     entry({ count: 30 }),

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { plannedShares, shareIn } from '../../src/console/pages/flag/traffic.ts';
-import { bucketsOf } from '../../src/console/parts/chart/series.ts';
+import { createBuckets } from '../../src/console/parts/chart/series.ts';
 import type { FeatureUsage } from '../../src/contract/shapes/reports.ts';
 
 const berlin = (from: string, to: string) =>
-  bucketsOf({ from: Date.parse(from), to: Date.parse(to), step: 'day', zone: 'Europe/Berlin' });
+  createBuckets({ from: Date.parse(from), to: Date.parse(to), step: 'day', zone: 'Europe/Berlin' });
 
 test('the planned share of a day is that of most of the day, also in a zone east of UTC', () => {
   const steps = [

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { differencesOf, fieldText, valueText } from '../../src/console/api/differences.ts';
+import { fieldText, listDifferences, valueText } from '../../src/console/api/differences.ts';
 import { actionText, dayBounds } from '../../src/console/pages/audit/audit-words.ts';
 
 test.each([
@@ -20,7 +20,7 @@ test('the days of a filter are whole days in the reader’s time zone', () => {
 test('lists the fields that two people have changed, except passing ones', () => {
   const before = { name: 'Shop', allowedOrigins: [], rate: null, acceptClientIdentities: false, updatedAt: '1' };
   const theirs = { ...before, name: 'Store', acceptClientIdentities: true, updatedAt: '2' };
-  const found = differencesOf(before, theirs, { name: 'Markt', allowedOrigins: ['https://a.example'] });
+  const found = listDifferences(before, theirs, { name: 'Markt', allowedOrigins: ['https://a.example'] });
   expect(found).toEqual([
     { field: 'name', before: 'Shop', theirs: 'Store', mine: 'Markt' },
     { field: 'allowedOrigins', before: [], theirs: [], mine: ['https://a.example'] },

@@ -25,14 +25,14 @@ const environments = ['Production', `it's "quoted" $(id) \`id\` \\ \${x} %s {{x}
 const types: readonly KeyType[] = ['Frontend', 'Mobile', 'Backend'];
 const allowedOrigins = ['https://*.shop.example', 'http://localhost:*'];
 
-async function snippetsOf(environment: string, keyType: KeyType = 'Backend') {
+async function createSnippets(environment: string, keyType: KeyType = 'Backend') {
   const fields = { name: 'shop', environments: [environment], allowedOrigins };
   const id = await createApplication(service.http, access, fields);
   const { key } = await createKey(service.http, access, id, keyType);
   const metricsUrl = `http://${service.http}`;
-  const subject = { metricsUrl, environment, key, keyType, allowedOrigins };
-  const codeOf = (wanted: string) => ownTargets.find(({ id }) => id === wanted)!.lines(subject).blocks[0]!.code;
-  return { id, key, codeOf };
+  const connection = { metricsUrl, environment, key, keyType, allowedOrigins };
+  const findCode = (wanted: string) => ownTargets.find(({ id }) => id === wanted)!.lines(connection).blocks[0]!.code;
+  return { id, key, codeOf: findCode };
 }
 
 /** What was counted of the flag of the snippets. */
@@ -52,14 +52,14 @@ function saved(name: string, code: string): string {
 
 describe.each(environments)('for %s', (environment) => {
   needing('curl').test.each(types)('curl sends with a %s key, and is counted', async (type) => {
-    const { id, codeOf } = await snippetsOf(environment, type);
+    const { id, codeOf } = await createSnippets(environment, type);
     const { stdout } = await run('bash', ['-c', codeOf('curl')]);
     expect(stdout).toMatch(type === 'Backend' ? /^HTTP\/1.1 200/ : /^HTTP\/1.1 202/);
     expect(await counted(id, environment)).toEqual(once);
   });
 
   test('Node.js sends, and is counted', async () => {
-    const { id, codeOf } = await snippetsOf(environment);
+    const { id, codeOf } = await createSnippets(environment);
     const { stdout } = await run('node', [saved('send.mjs', codeOf('node'))]);
     expect(stdout).toBe('200 {"featureCount":1}\n');
     expect(await counted(id, environment)).toEqual(once);
@@ -71,7 +71,7 @@ describe.each(environments)('for %s', (environment) => {
     ['php', /^ {4}'(.*)'\);$/m, (text: string) => text],
     ['java', /= """\n {8}(.*)"""/, (text: string) => text.replaceAll('\\\\', '\\')],
   ])('counts the report of %s', async (language, pattern, read) => {
-    const { id, key, codeOf } = await snippetsOf(environment);
+    const { id, key, codeOf } = await createSnippets(environment);
     const quoted = pattern.exec(codeOf(language))?.[1] ?? '';
     const body = read(quoted).replace('<now>', new Date().toISOString());
     expect(JSON.parse(body)).toMatchObject({ appKey: key, environment });
@@ -98,7 +98,7 @@ test.runIf(existsSync('/usr/bin/java'))(
   'Java sends, and is counted',
   async () => {
     for (const environment of environments) {
-      const { id, codeOf } = await snippetsOf(environment);
+      const { id, codeOf } = await createSnippets(environment);
       const { stdout } = await run('java', [saved('Send.java', codeOf('java'))]);
       expect(stdout).toBe('200 {"featureCount":1}\n');
       expect(await counted(id, environment)).toEqual(once);

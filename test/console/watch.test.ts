@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { type Waiting, watch } from '../../src/console/pages/first-run/watch.ts';
+import { type WatchState, watch } from '../../src/console/pages/first-run/watch.ts';
 import type { IngestReport, LedgerEntry, UnattributedRefusal } from '../../src/contract/shapes/ledger.ts';
 
 const since = Date.UTC(2026, 0, 31, 12);
 const patienceMs = 30_000;
-const source: Waiting['source'] = {
+const source: WatchState['source'] = {
   patienceMs,
   sent: (route, userAgent) => route !== 'unleash' && userAgent !== 'another/1',
 };
@@ -44,7 +44,7 @@ function unattributed(seconds: number): UnattributedRefusal {
   return { at: at(seconds), route: 'telemetry', transport: 'http', code: 'unknown_key', ...unknown, count: 1 };
 }
 
-function seen(seconds: number, sight: Partial<Waiting> = {}) {
+function seen(seconds: number, sight: Partial<WatchState> = {}) {
   return watch({ source, since, now: since + seconds * 1000, ledger: ledger(), unattributed: [], ...sight });
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { drawn, moveTo, viewOf } from '../../src/console/parts/table/window.ts';
+import { computeView, drawn, moveTo } from '../../src/console/parts/table/window.ts';
 
 describe('the rendered rows', () => {
   test('include all visible rows, and few others', () => {
@@ -10,7 +10,7 @@ describe('the rendered rows', () => {
         fc.integer({ min: 200, max: 2000 }),
         fc.integer({ min: 0, max: 3000 }),
         (top, height, count) => {
-          const { first, end } = viewOf(top, height, 40, count);
+          const { first, end } = computeView(top, height, 40, count);
           for (let index = 0; index < count; index++) {
             const upper = top + index * 40;
             const inView = upper + 40 > 0 && upper < height;
@@ -24,7 +24,7 @@ describe('the rendered rows', () => {
   });
 
   test('do not change for every scrolled row', () => {
-    const views = Array.from({ length: 20 }, (_, index) => viewOf(-4000 - index, 800, 40, 2000));
+    const views = Array.from({ length: 20 }, (_, index) => computeView(-4000 - index, 800, 40, 2000));
     expect(new Set(views.map(({ first, end }) => `${first} ${end}`)).size).toBeLessThanOrEqual(2);
   });
 

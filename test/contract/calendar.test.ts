@@ -5,11 +5,11 @@ import {
   daysBetween,
   daysFromHours,
   isTimeZone,
-  mondayOf,
-  monthOf,
   monthsBefore,
   offsetAt,
   startOfDay,
+  startOfMonth,
+  startOfWeek,
   userDays,
 } from '../../src/contract/calendar.ts';
 
@@ -96,11 +96,11 @@ test('offsets are those of the date', () => {
 });
 
 test('weeks begin on Monday, and months on their first day', () => {
-  expect(mondayOf(day('2026-11-23'))).toBe(day('2026-11-23'));
-  expect(mondayOf(day('2026-11-29'))).toBe(day('2026-11-23'));
-  expect(mondayOf(day('1969-12-31'))).toBe(day('1969-12-29'));
-  expect(monthOf(day('2026-11-23'))).toBe(day('2026-11-01'));
-  expect(monthOf(day('2026-01-31'), -1)).toBe(day('2025-12-01'));
+  expect(startOfWeek(day('2026-11-23'))).toBe(day('2026-11-23'));
+  expect(startOfWeek(day('2026-11-29'))).toBe(day('2026-11-23'));
+  expect(startOfWeek(day('1969-12-31'))).toBe(day('1969-12-29'));
+  expect(startOfMonth(day('2026-11-23'))).toBe(day('2026-11-01'));
+  expect(startOfMonth(day('2026-01-31'), -1)).toBe(day('2025-12-01'));
   expect(monthsBefore(day('2026-03-31'), 1)).toBe(day('2026-02-28'));
   expect(monthsBefore(day('2026-03-01'), 1)).toBe(day('2026-02-01'));
 });

@@ -1,26 +1,26 @@
 import { expect, expectTypeOf, test } from 'vitest';
 import type { AuditAction, auditedThings } from '../../src/contract/audit.ts';
-import { ApiError } from '../../src/contract/errors.ts';
-import type { Refusal } from '../../src/contract/ledger-refusals.ts';
+import { Refusal } from '../../src/contract/errors.ts';
+import type { RefusalDescription } from '../../src/contract/ledger-refusals.ts';
 import { type RefusalCode, refusals } from '../../src/contract/refusals.ts';
 import type { webhookEvents } from '../../src/contract/webhook-events.ts';
 
 /** Most of these tests fail in `npm run lint`: a `@ts-expect-error` is an error if the line below it compiles. */
 
 test.each(Object.keys(refusals) as RefusalCode[])('the refusal %s has the status of its code', (code) => {
-  const refusal = new ApiError(code, 'why', 3);
+  const refusal = new Refusal(code, 'why', 3);
   expect(refusal).toMatchObject({ code, status: refusals[code].status, message: 'why', retryAfter: 3 });
 });
 
 test('a refusal with an undeclared code does not compile', () => {
   // @ts-expect-error: the contract has no such code
-  const refuse = () => new ApiError('out_of_tea', 'There is no tea');
+  const refuse = () => new Refusal('out_of_tea', 'There is no tea');
   expect(refuse().message).toBe('There is no tea');
 });
 
 test('a refusal without a remedy does not compile', () => {
   // @ts-expect-error: the remedy is missing
-  const outOfTea: Refusal = { status: 503, title: 'There is no tea' };
+  const outOfTea: RefusalDescription = { status: 503, title: 'There is no tea' };
   expect(outOfTea.status).toBe(503);
 });
 
@@ -30,7 +30,7 @@ test('an undeclared action of the audit log does not compile', () => {
 });
 
 test('an audited thing without a text, or a missing webhook event, does not compile', () => {
-  type Missing<Texts, Key extends keyof Texts> = Omit<Texts, Key>;
-  expectTypeOf<Missing<typeof auditedThings, 'team'>>().not.toExtend<typeof auditedThings>();
-  expectTypeOf<Missing<typeof webhookEvents, 'flag.stale'>>().not.toExtend<typeof webhookEvents>();
+  type IncompleteTexts<Texts, Key extends keyof Texts> = Omit<Texts, Key>;
+  expectTypeOf<IncompleteTexts<typeof auditedThings, 'team'>>().not.toExtend<typeof auditedThings>();
+  expectTypeOf<IncompleteTexts<typeof webhookEvents, 'flag.stale'>>().not.toExtend<typeof webhookEvents>();
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checksOnlyOf, checksOnlyText } from '../../src/contract/message-routes.ts';
+import { checksOnlyText, listChecksOnly } from '../../src/contract/message-routes.ts';
 
 test.each([
   [[], []],
@@ -14,7 +14,7 @@ test.each([
   [['unleash', 'usage'], []],
   [['telemetry', 'otlp'], []],
 ])('senders of %j leave use and views unknown for the sources %j', (routes, sources) => {
-  expect(checksOnlyOf(routes.map((route) => ({ route })))).toEqual(sources);
+  expect(listChecksOnly(routes.map((route) => ({ route })))).toEqual(sources);
 });
 
 test('the explanation names each source', () => {

@@ -13,7 +13,7 @@ it.each([
   ['management', management],
   ['metrics', metrics],
 ])('the OpenAPI document of the %s host is the published one', async (host, document) => {
-  await expect(linesOf(document)).toMatchFileSnapshot(`../fixtures/published/${host}.jsonl`);
+  await expect(listLines(document)).toMatchFileSnapshot(`../fixtures/published/${host}.jsonl`);
 });
 
 it('the help of every command is the published one', async () => {
@@ -24,7 +24,7 @@ it('the help of every command is the published one', async () => {
 });
 
 /** One line for each operation, component and other member, so that a difference names what has changed. */
-function linesOf(document: object): string {
+function listLines(document: object): string {
   const { paths, components, ...rest } = document as Record<string, object>;
   const lines = Object.entries({ ...rest, ...nested(paths), ...nested(components) });
   return lines.map((entry) => `${JSON.stringify(entry)}\n`).join('');

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { ColumnsOf } from '../../src/contract/resources/column.ts';
 import type { Resource } from '../../src/contract/resources/resource.ts';
 import { resources } from '../../src/contract/resources/resources.ts';
-import { type FlagsOf, fieldsOf, flag } from '../../src/contract/shapes/option.ts';
+import { type BodyOptions, createFields, option } from '../../src/contract/shapes/option.ts';
 import { NewTeam, type Team } from '../../src/contract/shapes/team.ts';
 import type { Content } from '../../src/http/endpoint.ts';
 import { managementApi } from '../../src/management/management-api.ts';
@@ -18,7 +18,7 @@ interface Route {
   readonly row: Readonly<Record<string, JsonSchema>>;
 }
 
-function schemaOf(content: Content | undefined): JsonSchema {
+function findSchema(content: Content | undefined): JsonSchema {
   return content?.['application/json']?.schema ?? {};
 }
 
@@ -26,26 +26,26 @@ function schemaOf(content: Content | undefined): JsonSchema {
 const endpoints = new Map<string, Route>(
   managementApi.flatMap((group) =>
     group.endpoints.map(({ method, path, operation }) => {
-      const { parameters = [], body, answers = {} } = operation ?? {};
+      const { parameters = [], body, responses = {} } = operation ?? {};
       return [
         `${method} ${path.replaceAll(/:\w+/g, ':')}`,
         {
           query: parameters.map(({ name }) => name),
-          body: Object.keys(schemaOf(body).properties ?? {}),
-          row: schemaOf(answers[200]?.content).properties?.['items']?.items?.properties ?? {},
+          body: Object.keys(findSchema(body).properties ?? {}),
+          row: findSchema(responses[200]?.content).properties?.['items']?.items?.properties ?? {},
         },
       ];
     }),
   ),
 );
 
-function pathOf({ within, collection }: Resource): string {
+function resourcePath({ within, collection }: Resource): string {
   const owner = within && { app: '/applications/:', team: '/teams/:' }[within];
   return `/api/v2${owner ?? ''}/${collection}`;
 }
 
 describe.each(Object.entries<Resource>(resources))('the resource %s', (_name, resource) => {
-  const list = pathOf(resource);
+  const list = resourcePath(resource);
   const { create, update, remove, actions = [], single, filters = [] } = resource;
 
   test('is listed by an endpoint with its columns and filters', () => {
@@ -79,13 +79,13 @@ test('a column of an unknown field does not compile', () => {
 
 test('a body with an undeclared field does not compile', () => {
   // @ts-expect-error: the plan is missing
-  const flags: FlagsOf<typeof NewTeam> = { name: null };
-  expect(flags).toBeDefined();
+  const options: BodyOptions<typeof NewTeam> = { name: null };
+  expect(options).toBeDefined();
 });
 
 test('the schema of a field decides how its flag is read', () => {
-  const plan = flag('plan PLAN', 'Plan');
-  expect(fieldsOf(NewTeam, { name: flag('name NAME', 'Name'), plan })).toEqual([
+  const plan = option('plan PLAN', 'Plan');
+  expect(createFields(NewTeam, { name: option('name NAME', 'Name'), plan })).toEqual([
     { name: 'name', value: 'NAME', description: 'Name', required: true, field: 'name' },
     { ...plan, values: ['free', 'team', 'enterprise'], field: 'plan' },
   ]);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { byRank, rankOf, searchWords } from '../../src/contract/search-rank.ts';
+import { byRank, rankName, searchWords } from '../../src/contract/search-rank.ts';
 
 test.each([
   ['checkout', 'checkout', 0],
@@ -14,7 +14,7 @@ test.each([
   ['search', 'check', undefined],
   ['checkout', 'check new', undefined],
 ])('%s has for %s the rank %s', (name, text, rank) => {
-  expect(rankOf(name, searchWords(text))).toBe(rank);
+  expect(rankName(name, searchWords(text))).toBe(rank);
 });
 
 test('a word that is repeated is searched for once', () => {
@@ -28,8 +28,8 @@ test('a name has a rank exactly if it contains all words, and the best rank for 
     fc.property(texts, fc.array(texts, { minLength: 1, maxLength: 3 }), (name, parts) => {
       const words = searchWords(parts.join(' '));
       const contains = words.every((word) => name.toLowerCase().includes(word));
-      expect(rankOf(name, words) !== undefined).toBe(contains);
-      expect(rankOf(name, searchWords(name))).toBe(0);
+      expect(rankName(name, words) !== undefined).toBe(contains);
+      expect(rankName(name, searchWords(name))).toBe(0);
     }),
   );
 });

@@ -212,7 +212,7 @@ needing('prometheus').describe('with promtool', () => {
 function unitTests() {
   const fired = Object.entries(conditions).map(([alertname, { series, fires, quiet, labels }]) => ({
     interval: '1m',
-    input_series: seriesOf(series),
+    input_series: listSeries(series),
     alert_rule_test: [
       { eval_time: `${quiet}m`, alertname, exp_alerts: [] as unknown[] },
       { eval_time: `${fires}m`, alertname, exp_alerts: [expected(alertname, labels)] },
@@ -220,13 +220,13 @@ function unitTests() {
   }));
   const healthy = {
     interval: '1m',
-    input_series: seriesOf(healthyAndBusy),
+    input_series: listSeries(healthyAndBusy),
     alert_rule_test: rules.map(({ alert }) => ({ eval_time: '120m', alertname: alert, exp_alerts: [] as unknown[] })),
   };
   return { rule_files: [rulesPath], evaluation_interval: '30s', tests: [...fired, healthy] };
 }
 
-const seriesOf = (series: Condition['series']) =>
+const listSeries = (series: Condition['series']) =>
   Object.entries(series).map(([name, values]) => ({ series: name, values }));
 
 /** A healthy node, with some refusals and an occasional busy second. */

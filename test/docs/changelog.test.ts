@@ -37,7 +37,7 @@ const first = [
 
 it('names every setting added since the first release', () => {
   const unnamed = settings
-    .map(({ flag }) => flag)
-    .filter((flag) => !first.includes(flag) && !new RegExp(`--${flag}(?![a-z0-9-])`).test(changelog));
+    .map(({ option }) => option)
+    .filter((option) => !first.includes(option) && !new RegExp(`--${option}(?![a-z0-9-])`).test(changelog));
   expect(unnamed).toEqual([]);
 });

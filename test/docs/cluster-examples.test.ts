@@ -10,10 +10,10 @@ import { temporaryDirectory } from '../support/temporary.ts';
 /** Checks the examples without the programs that read them. test/nodes/load-balancers.test.ts runs two of them. */
 
 const folder = join(import.meta.dirname, '../../docs/examples/cluster');
-const textOf = (name: string) => readFileSync(join(folder, name), 'utf8');
+const readText = (name: string) => readFileSync(join(folder, name), 'utf8');
 
-const [postgresUrl = ''] = /postgres:\/\/flagmeter\S+(?=')/.exec(textOf('compose.yaml')) ?? [];
-const readFile = (path: string) => (path.endsWith('postgres-url') ? postgresUrl : textOf('node.json'));
+const [postgresUrl = ''] = /postgres:\/\/flagmeter\S+(?=')/.exec(readText('compose.yaml')) ?? [];
+const readFile = (path: string) => (path.endsWith('postgres-url') ? postgresUrl : readText('node.json'));
 
 interface Service {
   readonly environment: Record<string, string>;
@@ -21,7 +21,7 @@ interface Service {
 }
 
 describe('the Compose file', () => {
-  const { services } = parse(textOf('compose.yaml'), { merge: true }) as { services: Record<string, Service> };
+  const { services } = parse(readText('compose.yaml'), { merge: true }) as { services: Record<string, Service> };
   const nodes = Object.entries(services).filter(([name]) => name.startsWith('node'));
 
   test('gives each of three nodes valid settings and a unique name', () => {
@@ -37,7 +37,7 @@ describe('the Compose file', () => {
 
   test('gives the containers the addresses of the other examples', () => {
     const given = Object.values(services).flatMap(({ networks }) => networks.cluster.ipv4_address ?? []);
-    const others = ['haproxy.cfg', 'nginx.conf', 'patroni.yml', 'node.json'].map(textOf).join('\n');
+    const others = ['haproxy.cfg', 'nginx.conf', 'patroni.yml', 'node.json'].map(readText).join('\n');
     const named = others.match(/\b10\.0\.\d\.\d(?=[:"])/g) ?? [];
     expect([...new Set(given)]).toHaveLength(10);
     expect([...new Set(named)].filter((address) => !given.includes(address))).toEqual([]);
@@ -45,13 +45,15 @@ describe('the Compose file', () => {
 });
 
 test('the configuration of a node has only valid settings', () => {
-  const read = loadConfig({ argv: ['--config', 'node.json'], env: {}, readFile: textOf });
+  const read = loadConfig({ argv: ['--config', 'node.json'], env: {}, readFile: readText });
   expect(read).toMatchObject({ data: '/var/lib/flagmeter', authUrl: 'https://flags.example.com' });
   expect(() => checkPublicUrls(read)).not.toThrow();
 });
 
 test('Patroni promotes only standbys with every commit, and its parameters are durable', () => {
-  const { bootstrap } = parse(textOf('patroni.yml')) as { bootstrap: { dcs: { postgresql: { parameters: object } } } };
+  const { bootstrap } = parse(readText('patroni.yml')) as {
+    bootstrap: { dcs: { postgresql: { parameters: object } } };
+  };
   expect(bootstrap.dcs).toMatchObject({
     synchronous_mode: true,
     synchronous_mode_strict: true,
@@ -61,7 +63,7 @@ test('Patroni promotes only standbys with every commit, and its parameters are d
 });
 
 describe('the unit of a node', () => {
-  const unit = textOf('flagmeter.service');
+  const unit = readText('flagmeter.service');
 
   test('runs an existing command', () => {
     const [, words = ''] = /^ExecStart=\S+ (.*)$/m.exec(unit) ?? [];

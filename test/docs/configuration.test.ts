@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { defaultOf, rangeOf } from '../../src/commands/help.ts';
+import { formatDefault, formatRange } from '../../src/commands/help.ts';
 import { groups, type Setting, settings } from '../../src/contract/config-schema.ts';
 
 /** The text before the tables. */
@@ -26,12 +26,12 @@ These rules apply between settings: each \`--queue-low-…\` must be below its \
 \`--rate\` is 0; and \`--tls-cert\` and \`--tls-key\` must be given together.
 `;
 
-function row({ flag, variable, schema }: Setting): string {
-  const value = defaultOf(schema);
+function row({ option, variable, schema }: Setting): string {
+  const value = formatDefault(schema);
   const words = schema.defaultText === undefined ? `\`${value}\`` : value;
   const description = schema.description.replace(/--[a-z-]+|__other__/g, '`$&`');
-  const range = rangeOf(schema) ?? '';
-  return `| \`${`--${flag} ${schema.value}`.trimEnd()}\` | \`${variable}\` | ${value === undefined ? '' : words} | ${range} | ${description} |`;
+  const range = formatRange(schema) ?? '';
+  return `| \`${`--${option} ${schema.value}`.trimEnd()}\` | \`${variable}\` | ${value === undefined ? '' : words} | ${range} | ${description} |`;
 }
 
 function table(group: string): string {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 
 const root = new URL('../../', import.meta.url);
-const textOf = (path: string) => readFileSync(new URL(path, root), 'utf8');
+const readText = (path: string) => readFileSync(new URL(path, root), 'utf8');
 
 interface Row {
   readonly id: string;
@@ -11,7 +11,7 @@ interface Row {
 
 /** The rows of the tables below a heading, until the next heading of the same level. */
 function rowsBelow(path: string, heading: string): readonly Row[] {
-  const [, section = ''] = textOf(path).split(`\n## ${heading}\n`);
+  const [, section = ''] = readText(path).split(`\n## ${heading}\n`);
   return section
     .split(/^## /m)[0]!
     .split('\n')
@@ -25,15 +25,15 @@ function rowsBelow(path: string, heading: string): readonly Row[] {
 const reference = /`(test\/[^`]+)`((?: “[^”]+”,?)+)/g;
 
 /** The tests that a row names. */
-function testsOf({ evidence }: Row): readonly (readonly [file: string, title: string])[] {
+function listTests({ evidence }: Row): readonly (readonly [file: string, title: string])[] {
   return Array.from(evidence.matchAll(reference), ([, file = '', titles = '']) =>
     Array.from(titles.matchAll(/“([^”]+)”/g), ([, title = '']) => [file, title] as const),
   ).flat();
 }
 
 /** The text of a test file, as the titles of its tests appear in it. */
-function sourceOf(file: string): string {
-  return textOf(file).replaceAll("\\'", "'");
+function readSource(file: string): string {
+  return readText(file).replaceAll("\\'", "'");
 }
 
 const tables = [
@@ -47,15 +47,15 @@ describe.each(tables)('%s, %s', (path, heading) => {
   test('names a test, a section or a reason in each row', () => {
     expect(rows.length).toBeGreaterThan(20);
     const empty = rows.filter(
-      (row) => testsOf(row).length === 0 && !/Declined: |Not applicable: |\]\([\w./]*#[\w-]+\)/.test(row.evidence),
+      (row) => listTests(row).length === 0 && !/Declined: |Not applicable: |\]\([\w./]*#[\w-]+\)/.test(row.evidence),
     );
     expect(empty).toEqual([]);
   });
 
   test('names tests that exist', () => {
-    const named = rows.flatMap(testsOf);
+    const named = rows.flatMap(listTests);
     const unknown = named.filter(([file, title]) =>
-      ["'", '"', '`'].every((quote) => !sourceOf(file).includes(`${quote}${title}${quote}`)),
+      ["'", '"', '`'].every((quote) => !readSource(file).includes(`${quote}${title}${quote}`)),
     );
     expect(unknown).toEqual([]);
   });

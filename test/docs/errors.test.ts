@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { ApiError } from '../../src/contract/errors.ts';
-import type { Refusal } from '../../src/contract/ledger-refusals.ts';
+import { Refusal } from '../../src/contract/errors.ts';
+import type { RefusalDescription } from '../../src/contract/ledger-refusals.ts';
 import { ledgerNotes } from '../../src/contract/notes.ts';
 import { refusals } from '../../src/contract/refusals.ts';
 import { problem } from '../../src/http/answer.ts';
@@ -12,7 +12,7 @@ import { withTable } from '../support/written-table.ts';
 const path = join(import.meta.dirname, '../../docs/errors.md');
 const text = readFileSync(path, 'utf8');
 
-const byStatus = ([, a]: [string, Refusal], [, b]: [string, Refusal]) => a.status - b.status;
+const byStatus = ([, a]: [string, RefusalDescription], [, b]: [string, RefusalDescription]) => a.status - b.status;
 
 it('docs/errors.md has the refusals and notes of the contract', async () => {
   const codes = Object.entries(refusals)
@@ -28,6 +28,6 @@ it('docs/errors.md shows a real answer of the service', () => {
   const packet = { k: 'key' };
   const sample = JSON.parse(/```json\n(.*?)```/s.exec(text)?.[1] ?? '');
   expect(() => checkPacket(packet)).toThrow(sample.detail);
-  const refusal = new ApiError(sample.code, sample.detail);
+  const refusal = new Refusal(sample.code, sample.detail);
   expect(sample).toEqual(JSON.parse(String(problem(refusal).body)));
 });

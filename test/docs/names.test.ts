@@ -21,7 +21,7 @@ const documents = [
 const fence = /^```\w*\n(.*?)^```$/gms;
 
 /** The code in a text: the lines of its fenced blocks, and its code spans. */
-function codeOf(text: string): string[] {
+function findCode(text: string): string[] {
   const lines = [...text.matchAll(fence)].flatMap(([, block = '']) => block.split('\n'));
   const spans = [...text.replace(fence, '').matchAll(/`([^`]+)`/g)].map(([, span = '']) => span);
   return [...lines, ...spans.map((span) => span.replace(/\s+/g, ' '))];
@@ -37,7 +37,7 @@ function unknown(names: (text: string) => string[], exists: (name: string, path:
 }
 
 /** The anchors of a document's headings, as GitHub generates them. */
-function anchorsOf(path: string): string[] {
+function listAnchors(path: string): string[] {
   const headings = readFileSync(join(root, path), 'utf8').matchAll(/^#+ (.*)$/gm);
   return Array.from(headings, ([, heading = '']) =>
     heading
@@ -48,8 +48,8 @@ function anchorsOf(path: string): string[] {
 }
 
 /** The words and flags of each command line of the executable in a text. */
-function runsOf(text: string): string[][] {
-  const lines = codeOf(text).map((line) => line.replace(/(^|\s)#.*$/, ''));
+function listCommandLines(text: string): string[][] {
+  const lines = findCode(text).map((line) => line.replace(/(^|\s)#.*$/, ''));
   return lines.flatMap((line) =>
     Array.from(line.matchAll(/(?:^|[\s(])(?:dist\/)?flagmeter ([a-z-][^|;)>&]*)/g), ([, words = '']) =>
       words.trim().split(/[ =]+/),
@@ -58,8 +58,8 @@ function runsOf(text: string): string[][] {
 }
 
 const commands = Object.values(commandTable).flatMap((entry) => entry.commands);
-const commandFlags = commands.flatMap(({ flags }) => flags.map(({ name }) => name));
-const settingFlags = settings.map(({ flag }) => flag);
+const commandOptions = commands.flatMap(({ options }) => options.map(({ name }) => name));
+const settingOptions = settings.map(({ option }) => option);
 
 /** Whether the executable has this command and these flags. */
 function isRun([first = '', second = '', ...rest]: readonly string[]): boolean {
@@ -71,9 +71,9 @@ function isRun([first = '', second = '', ...rest]: readonly string[]): boolean {
   const known = entry.commands.filter(({ name }) => name === first || name === both);
   const isGroup = known.length === 0 && (second === '' || second === 'COMMAND');
   if (known.length === 0) return isGroup;
-  const flags = [second, ...rest].filter((word) => word.startsWith('--')).map((word) => word.slice(2));
-  const taken = [...known.flatMap((command) => command.flags.map(({ name }) => name)), 'help'];
-  return flags.every((flag) => taken.includes(flag) || settingFlags.includes(flag));
+  const options = [second, ...rest].filter((word) => word.startsWith('--')).map((word) => word.slice(2));
+  const taken = [...known.flatMap((command) => command.options.map(({ name }) => name)), 'help'];
+  return options.every((option) => taken.includes(option) || settingOptions.includes(option));
 }
 
 describe('names in the docs exist:', () => {
@@ -83,7 +83,7 @@ describe('names in the docs exist:', () => {
       if (/^https?:/.test(link)) return true;
       const [file = '', anchor] = link.split('#');
       const path = file === '' ? from : join(dirname(from), file);
-      return existsSync(join(root, path)) && (anchor === undefined || anchorsOf(path).includes(anchor));
+      return existsSync(join(root, path)) && (anchor === undefined || listAnchors(path).includes(anchor));
     };
     expect(unknown(links, exists)).toEqual([]);
   });
@@ -91,7 +91,7 @@ describe('names in the docs exist:', () => {
   it('paths of the repository', () => {
     const path = /(?<![\w./-])((?:src|test|bench|docs|native|proto|\.ci)\/[\w./-]*\w|[\w-]+\.ts)\b/g;
     const paths = (text: string) =>
-      codeOf(text).flatMap((code) => Array.from(code.matchAll(path), ([, name = '']) => name));
+      findCode(text).flatMap((code) => Array.from(code.matchAll(path), ([, name = '']) => name));
     const files = new Set(
       readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).map((name) => basename(name)),
     );
@@ -102,7 +102,7 @@ describe('names in the docs exist:', () => {
   });
 
   it('commands of the executable, with their flags', () => {
-    const runs = (text: string) => runsOf(text).map((words) => words.join(' '));
+    const runs = (text: string) => listCommandLines(text).map((words) => words.join(' '));
     expect(unknown(runs, (run) => isRun(run.split(' ')))).toEqual([]);
   });
 
@@ -113,7 +113,7 @@ describe('names in the docs exist:', () => {
       path: path.replaceAll(/:\w+/g, '{}'),
     }));
     const span = /^(?:([A-Z]+) )?(…?\/[\w./{}:-]+)(?:\?.*)?$/;
-    const named = (text: string) => codeOf(text).filter((code) => span.test(code));
+    const named = (text: string) => findCode(text).filter((code) => span.test(code));
     const exists = (code: string) => {
       const [, method, written = ''] = span.exec(code) ?? [];
       const path = written.replaceAll(/:\w+|\{\w+\}/g, '{}').replace('…', '');
@@ -129,9 +129,9 @@ describe('names in the docs exist:', () => {
   });
 
   it('flags', () => {
-    const flags = (text: string) =>
-      codeOf(text).flatMap((code) => /^--([a-z][a-z-]*)(?=$|[ =])/.exec(code)?.slice(1) ?? []);
-    expect(unknown(flags, (flag) => [...settingFlags, ...commandFlags].includes(flag))).toEqual([]);
+    const options = (text: string) =>
+      findCode(text).flatMap((code) => /^--([a-z][a-z-]*)(?=$|[ =])/.exec(code)?.slice(1) ?? []);
+    expect(unknown(options, (option) => [...settingOptions, ...commandOptions].includes(option))).toEqual([]);
   });
 
   it('environment variables', () => {

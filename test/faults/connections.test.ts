@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
 import { RawClient } from '../http/support/raw-client.ts';
-import { binaryPath, freshDirectory, type Started, startProcess, stop } from '../support/binary.ts';
+import { binaryPath, freshDirectory, type StartedProcess, startProcess, stop } from '../support/binary.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { frontThreads } from '../support/front-threads.ts';
 
@@ -12,24 +12,25 @@ afterEach(() => {
 });
 
 /** The executable, with this many open files. */
-function serve(limit: number, ...args: string[]): Promise<Started> {
+function serve(limit: number, ...args: string[]): Promise<StartedProcess> {
   const data = `${freshDirectory()}/data`;
   const free = [...freePorts, '--ops-listen', '127.0.0.1:0'];
   const open = ['--nofile', `${limit}:${limit}`].join('=');
   return startProcess('prlimit', [open, binaryPath, 'serve', '--data', data, ...free, ...args]);
 }
 
-const portOf = ({ line }: Started, name: string) => Number(new RegExp(`\\b${name}=\\S+:(\\d+)`).exec(line)![1]);
+const readPort = ({ line }: StartedProcess, name: string) =>
+  Number(new RegExp(`\\b${name}=\\S+:(\\d+)`).exec(line)![1]);
 
 const health = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
 
-async function isAnswered(client: RawClient): Promise<boolean> {
+async function isServed(client: RawClient): Promise<boolean> {
   client.write(health);
   return (await client.read()).status === 200;
 }
 
 /** Connections of 127.0.0.1, each with its part of a request. */
-function floodOf(port: number, part: Buffer) {
+function openFlood(port: number, part: Buffer) {
   const open = new Set<Socket>();
   let wanted = Number.POSITIVE_INFINITY;
   let settle = () => {};
@@ -94,12 +95,12 @@ test.each([
   'an address that sends %s on more connections than there are files keeps no other one out',
   async (_, name, args, part) => {
     const service = await serve(files, ...args);
-    const flood = floodOf(portOf(service, name), part);
+    const flood = openFlood(readPort(service, name), part);
     for (let round = 0; round < 2; round += 1) {
       flood.fill(flooded);
       await flood.atMost(perAddress);
-      const other = await RawClient.open(portOf(service, 'ops'), '127.0.0.2');
-      expect(await isAnswered(other)).toBe(true);
+      const other = await RawClient.open(readPort(service, 'ops'), '127.0.0.2');
+      expect(await isServed(other)).toBe(true);
       other.close();
     }
     expect(service.stderr()).toContain('closed surplus connections');
@@ -109,17 +110,17 @@ test.each([
 
 test('half-sent requests do not close an active connection of the same address', async () => {
   const service = await serve(files);
-  const used = await RawClient.open(portOf(service, 'http'));
+  const used = await RawClient.open(readPort(service, 'http'));
   enders.push(() => used.close());
-  expect(await isAnswered(used)).toBe(true);
-  const flood = floodOf(portOf(service, 'http'), halfHead);
+  expect(await isServed(used)).toBe(true);
+  const flood = openFlood(readPort(service, 'http'), halfHead);
   for (let round = 0; round < 2; round += 1) {
     let isOver = false;
     flood.fill(flooded);
     const closed = flood.atMost(perAddress).then(() => {
       isOver = true;
     });
-    while (!isOver) expect(await isAnswered(used)).toBe(true);
+    while (!isOver) expect(await isServed(used)).toBe(true);
     await closed;
   }
   await stop(service);
@@ -128,7 +129,7 @@ test('half-sent requests do not close an active connection of the same address',
 test('an address has --max-connections-per-address connections to all threads, unless it is that of a trusted proxy', async () => {
   const limits = ['--max-connections-per-address', '5', '--trusted-proxies', '127.0.0.2'];
   const service = await serve(files, ...frontThreads(2), ...limits);
-  const port = portOf(service, 'metrics');
+  const port = readPort(service, 'metrics');
   const open = (from: string, count: number) =>
     Promise.all(Array.from({ length: count }, () => RawClient.open(port, from)));
   const proxy = await open('127.0.0.2', 30);
@@ -142,15 +143,15 @@ test('an address has --max-connections-per-address connections to all threads, u
         if (left.size === 5) resolve();
       });
   });
-  for (const each of proxy) expect(await isAnswered(each)).toBe(true);
-  for (const each of left) expect(await isAnswered(each)).toBe(true);
+  for (const each of proxy) expect(await isServed(each)).toBe(true);
+  for (const each of left) expect(await isServed(each)).toBe(true);
   await stop(service);
 });
 
 test('0 means no limit per address', async () => {
   const service = await serve(files, '--max-connections-per-address', '0');
-  const clients = await Promise.all(Array.from({ length: 200 }, () => RawClient.open(portOf(service, 'http'))));
+  const clients = await Promise.all(Array.from({ length: 200 }, () => RawClient.open(readPort(service, 'http'))));
   enders.push(() => clients.forEach((each) => void each.close()));
-  for (let round = 0; round < 3; round += 1) expect(await Promise.all(clients.map(isAnswered))).not.toContain(false);
+  for (let round = 0; round < 3; round += 1) expect(await Promise.all(clients.map(isServed))).not.toContain(false);
   await stop(service);
 });

@@ -22,14 +22,14 @@ beforeAll(async () => {
   sound = `${freshDirectory()}/data`;
   cpSync(data, sound, { recursive: true });
   const store = openUsageTables(data);
-  const keyOf = (number: number) => Buffer.from(`9999${String(number).padStart(9, '0')}`);
+  const formatKey = (number: number) => Buffer.from(`9999${String(number).padStart(9, '0')}`);
   for (const size of [300, 9000, 300]) {
     store.lmdb.transactionSync(() => {
-      for (let number = 0; number < 300; number += 1) store.counts.putSync(keyOf(number), Buffer.alloc(size));
+      for (let number = 0; number < 300; number += 1) store.counts.putSync(formatKey(number), Buffer.alloc(size));
     });
   }
   store.lmdb.transactionSync(() => {
-    for (let number = 0; number < 40; number += 1) store.counts.putSync(keyOf(number), Buffer.alloc(9000));
+    for (let number = 0; number < 40; number += 1) store.counts.putSync(formatKey(number), Buffer.alloc(9000));
   });
   await store.lmdb.close();
   used = { data, credentials, shop };

@@ -31,12 +31,12 @@ const losses: readonly [string, (data: string) => void, answers?: (number | unde
   ],
 ];
 
-describe.each(losses)('when %s while it serves', (_what, lose, answers = [503, undefined]) => {
+describe.each(losses)('when %s while it serves', (_what, lose, statuses = [503, undefined]) => {
   test('the next packet is accepted only if the journal keeps it, and the process ends with 1', async () => {
     const { service, data, shop } = await startShop();
     expect(await sendCheck(service.http, shop.key, 'kept')).toBe(202);
     lose(data);
-    expect(answers).toContain(await sendCheck(service.http, shop.key, 'lost'));
+    expect(statuses).toContain(await sendCheck(service.http, shop.key, 'lost'));
     expect(await service.exit).toEqual({ code: 1, signal: null });
     expect(service.stderr()).toMatch(/while it was in use|no such file or directory/);
   });

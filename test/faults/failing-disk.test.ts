@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
-import { freshDirectory, type Started, startBinary, token } from '../support/binary.ts';
+import { freshDirectory, type StartedProcess, startBinary, token } from '../support/binary.ts';
 import { type DiskFault, failingDisk, startOnFailingDisk } from '../support/failing-disk.ts';
 import { needing } from '../support/needing.ts';
 import { openSender } from '../support/packet-sender.ts';
@@ -39,7 +39,7 @@ const senders = 28;
 const callers = 4;
 
 /** Sends packets, and creates applications, until the service is gone. @returns accepted packets by sender */
-async function load(service: Started, key: string, access: string, begun: () => void): Promise<number[]> {
+async function load(service: StartedProcess, key: string, access: string, begun: () => void): Promise<number[]> {
   const accepted = Array.from({ length: senders }, () => 0);
   let applications = 0;
   const send = async (at: number) => {
@@ -56,7 +56,7 @@ async function load(service: Started, key: string, access: string, begun: () => 
     for (let status: unknown = 201; status !== undefined; ) {
       const name = `application ${at} ${applications}`;
       status = await tryApplication(service.http, access, name).then(
-        (answer) => answer.status,
+        (response) => response.status,
         () => undefined,
       );
       applications += 1;

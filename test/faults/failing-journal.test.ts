@@ -39,9 +39,9 @@ withFaults.describe.each<[DiskFault, RegExp]>([
 ])('after %s', (fault, said) => {
   test('every sender of the batch gets 503, the process ends with 1, and the next start does not count the batch', async () => {
     const { service, shop, load, last } = await failUnderLoad(fault);
-    const answers = await last;
-    expect(answers).toContain(503);
-    for (const status of answers) expect([503, undefined]).toContain(status);
+    const statuses = await last;
+    expect(statuses).toContain(503);
+    for (const status of statuses) expect([503, undefined]).toContain(status);
     expect(await service.exit).toEqual({ code: 1, signal: null });
     expect(service.stderr()).toMatch(said);
     expect(service.stderr()).toContain('"the store failed: stopping"');

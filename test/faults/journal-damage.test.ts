@@ -15,7 +15,7 @@ import { openShop, readChecks, type Shop, sendCheck } from '../support/shop.ts';
 const { describe, test } = needing('g++');
 
 /** The data directory of a server that was killed before it folded anything. Each test damages a copy. */
-interface Killed {
+interface KilledServer {
   readonly data: string;
   readonly shop: Shop;
   readonly load: ExactLoad;
@@ -25,7 +25,7 @@ interface Killed {
  * Creates such a directory, with two segments.
  * @param path of the file at whose n-th write the server is killed
  */
-async function kill(path: string, at: number): Promise<Killed> {
+async function kill(path: string, at: number): Promise<KilledServer> {
   const data = join(freshDirectory(), 'data');
   const credentials = await prepare(data);
   const { env, arm } = killedAt(data, { on: 'w', path, at });
@@ -39,15 +39,15 @@ async function kill(path: string, at: number): Promise<Killed> {
   return { data, shop, load };
 }
 
-let killed: Killed;
-let other: Killed;
+let killed: KilledServer;
+let other: KilledServer;
 
 beforeAll(async () => {
   killed = await kill('0000000002.segment$', 5);
   other = await kill('.segment$', 5);
 });
 
-function copy({ data }: Pick<Killed, 'data'>) {
+function copy({ data }: Pick<KilledServer, 'data'>) {
   const to = join(freshDirectory(), 'data');
   cpSync(data, to, { recursive: true });
   const journal = join(to, 'journal/1');
@@ -156,7 +156,7 @@ test('a journal without its segments ends the start with 1, and moving its direc
 
 describe('a journal whose counts, but not users, are in the store', () => {
   /** The first fold takes both; later ones omit the users for half a minute. */
-  async function killHalfFolded(): Promise<Copy & Pick<Killed, 'shop'>> {
+  async function killHalfFolded(): Promise<Copy & Pick<KilledServer, 'shop'>> {
     const data = join(freshDirectory(), 'data');
     const credentials = await prepare(data);
     const service = await startBinary({ data });

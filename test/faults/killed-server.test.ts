@@ -161,7 +161,7 @@ async function playRound(scene: Scene, seed: number, patience: number): Promise<
 const phaseNames = Object.keys(phases);
 
 /** How much longer than drawn a round may last. Rounds beyond `rounds` follow while a phase was not met: the machine is busy. */
-const patienceOf = (index: number) => 2 ** Math.ceil(Math.max(0, index + 1 - rounds) / phaseNames.length);
+const computePatience = (index: number) => 2 ** Math.ceil(Math.max(0, index + 1 - rounds) / phaseNames.length);
 const mostPatience = 64;
 
 test(
@@ -171,13 +171,13 @@ test(
     let scene: Scene | undefined;
     let accepted = 0;
     const isLast = (index: number) =>
-      index + 1 >= rounds && (phaseNames.every((phase) => phase in hits) || patienceOf(index + 1) > mostPatience);
+      index + 1 >= rounds && (phaseNames.every((phase) => phase in hits) || computePatience(index + 1) > mostPatience);
     let index = 0;
     for (let isOver = false; !isOver; index += 1) {
       const seed = firstSeed * 1_000_000 + index;
       if (index % roundsOfDirectory === 0) scene = await openScene(index / roundsOfDirectory);
       const { phase } = draw(seed);
-      const isHit = await playRound(scene!, seed, patienceOf(index));
+      const isHit = await playRound(scene!, seed, computePatience(index));
       if (isHit) hits[phase] = (hits[phase] ?? 0) + 1;
       isOver = isLast(index);
       if (!isOver && (index + 1) % roundsOfDirectory > 0) continue;

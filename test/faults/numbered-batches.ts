@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { Batch } from '../../src/storage/commit/batch.ts';
 import type { Committer } from '../../src/storage/commit/committer.ts';
-import { bucketOf, bucketWidth, seriesRef } from '../../src/storage/lmdb/blocks.ts';
+import { bucketWidth, encodeBucket, seriesRef } from '../../src/storage/lmdb/blocks.ts';
 
 /**
  * Commits batches one after another until one is refused: each is a check of the thread's series in the minute of its number.
@@ -16,7 +16,7 @@ export async function commitUntilRefused(
   for (let number = first; ; number++) {
     const batch = new Batch();
     if (number === first) batch.series.push({ environment: 1, ordinal: thread, name: ['feature', `v${thread}`] });
-    batch.counts.add(seriesRef(1, thread), bucketOf(bucketWidth.minute, number), 1, 0, 0);
+    batch.counts.add(seriesRef(1, thread), encodeBucket(bucketWidth.minute, number), 1, 0, 0);
     try {
       await committer.commit(batch.seal());
     } catch (error) {

@@ -64,7 +64,7 @@ async function record(name: string, threads: string): Promise<Run> {
 }
 
 /** Packets that a server started on an image lacks or counts twice. */
-async function faultsOf(run: Run, disk: RecordedDisk, event: number, random: () => number): Promise<string[]> {
+async function findFaults(run: Run, disk: RecordedDisk, event: number, random: () => number): Promise<string[]> {
   const through = disk.goTo(event);
   const data = join(freshDirectory(), 'data');
   disk.losePower(data, random);
@@ -97,7 +97,7 @@ test(
       const disk = new RecordedDisk(run.record, run.data, run.base);
       const count = Math.min(imagesOfRun, images - at * imagesOfRun);
       for (const event of draw(count, disk.events, random)) {
-        const faults = await faultsOf(run, disk, event, random);
+        const faults = await findFaults(run, disk, event, random);
         expect(faults, `run ${at}, event ${event} of ${disk.events}`).toEqual([]);
       }
       console.log(`${count} images of ${disk.events} events, ${run.load.accepted} accepted packets`);
@@ -112,7 +112,7 @@ test('without flushes of the journal, packets are lost', async () => {
   const random = seededRandom(seed);
   let lost = 0;
   for (const event of draw(8, disk.events, random)) {
-    const faults = await faultsOf(run, disk, event, random).catch((error) => [(error as Error).message]);
+    const faults = await findFaults(run, disk, event, random).catch((error) => [(error as Error).message]);
     if (faults.length > 0) lost += 1;
   }
   expect(lost).toBeGreaterThan(0);

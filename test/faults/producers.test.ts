@@ -15,7 +15,7 @@ const threads = 4;
 const maxMinute = 1_000_000;
 
 /** What a process printed, by thread. */
-interface Answers {
+interface ThreadOutput {
   readonly kept: number[];
   readonly refused: { readonly number: number; readonly error: string }[];
 }
@@ -30,27 +30,27 @@ function commit(
   first: number,
   strike: (child: ChildProcess) => void,
   env: Readonly<Record<string, string>> = {},
-): Promise<Answers[]> {
+): Promise<ThreadOutput[]> {
   const args = ['test/faults/producers-process.ts', data, `${threads}`, `${first}`];
   const child = spawn(join(root, 'node_modules/.bin/bun'), args, {
     cwd: root,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const answers = Array.from({ length: threads }, (): Answers => ({ kept: [], refused: [] }));
+  const outputs = Array.from({ length: threads }, (): ThreadOutput => ({ kept: [], refused: [] }));
   let rest = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     const lines = (rest + text).split('\n');
     rest = lines.pop()!;
     for (const line of lines) {
       const [thread, number, outcome] = line.split(' ') as [string, string, string];
-      const { kept, refused } = answers[Number(thread)]!;
+      const { kept, refused } = outputs[Number(thread)]!;
       if (outcome === 'kept') kept.push(Number(number));
       else refused.push({ number: Number(number), error: outcome });
     }
-    if (Math.min(...answers.map(({ kept }) => kept.length)) >= 20) strike(child);
+    if (Math.min(...outputs.map(({ kept }) => kept.length)) >= 20) strike(child);
   });
-  return new Promise((resolve) => child.on('close', () => resolve(answers)));
+  return new Promise((resolve) => child.on('close', () => resolve(outputs)));
 }
 
 /** A data directory with accounts, without which its counts would be refused. */
@@ -77,9 +77,9 @@ test('batches that several threads committed are each counted once after kills a
   const data = await preparedDirectory();
   const kept = Array.from({ length: threads }, (): number[] => []);
   for (let first = 0; first < maxMinute; first += maxMinute / 2) {
-    const answers = await commit(data, first, (child) => child.kill('SIGKILL'));
+    const outputs = await commit(data, first, (child) => child.kill('SIGKILL'));
     const counted = await countedIn(data);
-    for (const [thread, answer] of answers.entries()) {
+    for (const [thread, answer] of outputs.entries()) {
       kept[thread]!.push(...answer.kept);
       const next = 1 + answer.kept.at(-1)!; // It may be on disk without an answer.
       if (counted[thread]!.at(-1) === next) kept[thread]!.push(next);
@@ -93,9 +93,9 @@ needing('g++').test.each<DiskFault>(['FAILING_FLUSH', 'FAILING_FLUSHES', 'SHORT_
   async (fault) => {
     const data = await preparedDirectory();
     const { env, fail } = failingDisk(fault);
-    const answers = await commit(data, 0, fail, env);
-    for (const { kept, refused } of answers)
+    const outputs = await commit(data, 0, fail, env);
+    for (const { kept, refused } of outputs)
       expect(refused).toEqual([{ number: 1 + kept.at(-1)!, error: 'CommitFailed' }]);
-    expect(await countedIn(data)).toEqual(answers.map(({ kept }) => kept));
+    expect(await countedIn(data)).toEqual(outputs.map(({ kept }) => kept));
   },
 );

@@ -55,26 +55,26 @@ function testBehind(start: (server: Behind) => Promise<RunningProxy>): void {
   });
 
   test.each(protocols)('answers packets over %s with a 503 that pages can read', async (_, send) => {
-    const answer = await send(away.port, path, packet);
-    expect(answer).toMatchObject({ status: 503, headers: { 'retry-after': expect.stringMatching(/^\d+$/) } });
-    expect(readable(answer)).toEqual({ 'access-control-allow-origin': origin, vary: 'origin' });
+    const response = await send(away.port, path, packet);
+    expect(response).toMatchObject({ status: 503, headers: { 'retry-after': expect.stringMatching(/^\d+$/) } });
+    expect(readable(response)).toEqual({ 'access-control-allow-origin': origin, vary: 'origin' });
   });
 
   test('lets pages read no other answers', async () => {
     const refused = await byHttp1(up.port, path, { ...packet, headers: { 'content-type': 'application/json' } });
-    for (const answer of [
+    for (const response of [
       await byHttp1(away.port, '/api/v2/applications', { headers: { origin } }),
       await byHttp1(away.port, '/api/v2/applications', preflight),
       await byHttp1(up.port, '/api/v2/applications', { headers: { origin } }),
       refused,
     ])
-      expect(answer.headers).not.toHaveProperty('access-control-allow-origin');
+      expect(response.headers).not.toHaveProperty('access-control-allow-origin');
   });
 
   test('does not change the answers of the server', async () => {
-    const answer = await byHttp1(up.port, path, packet);
-    expect(answer).toMatchObject({ status: 400, headers: { 'access-control-allow-origin': origin } });
-    expect(answer.headers).not.toHaveProperty('retry-after');
+    const response = await byHttp1(up.port, path, packet);
+    expect(response).toMatchObject({ status: 400, headers: { 'access-control-allow-origin': origin } });
+    expect(response.headers).not.toHaveProperty('retry-after');
   });
 }
 

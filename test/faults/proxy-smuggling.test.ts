@@ -16,7 +16,7 @@ import { startProxy } from '../support/proxy.ts';
 import { byHttp1 } from '../support/proxy-clients.ts';
 import { proxyKinds, type RunningProxy } from '../support/proxy-program.ts';
 import { rawHttp2, sendRawHttp2 } from '../support/raw-http2.ts';
-import { countingRequests, requestsOf } from '../support/route-count.ts';
+import { countingRequests, countRequests } from '../support/route-count.ts';
 import { hidden, http1Attempts, http2Attempts } from '../support/smuggling.ts';
 
 /**
@@ -49,7 +49,7 @@ beforeAll(async () => {
 });
 
 /** Requests that the proxy denies and that the service answered nevertheless. */
-const smuggled = () => requestsOf(service, (route) => route.startsWith('/swagger/'));
+const smuggled = () => countRequests(service, (route) => route.startsWith('/swagger/'));
 
 /** Other clients keep their connection to the proxy, so that little time is spent on TLS. */
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -80,17 +80,17 @@ const waitMs = 100;
 async function sendHttp1(port: number, bytes: string): Promise<() => void> {
   const client = await RawClient.openTls(port);
   client.write(bytes);
-  const answered = client.status().catch(() => 0);
-  await Promise.race([answered, new Promise((resolve) => setTimeout(resolve, waitMs))]);
+  const responded = client.status().catch(() => 0);
+  await Promise.race([responded, new Promise((resolve) => setTimeout(resolve, waitMs))]);
   return () => client.close();
 }
 
 function testBehind(start: () => Promise<RunningProxy>, speaksHttp2: boolean): void {
   let proxy: RunningProxy;
-  let answered = 0;
+  let smuggledCount = 0;
   beforeAll(async () => {
     proxy = await start();
-    answered = await smuggled();
+    smuggledCount = await smuggled();
     expect(await victims(proxy.port)).toEqual(own);
   });
   afterAll(() => proxy?.stop());
@@ -101,7 +101,7 @@ function testBehind(start: () => Promise<RunningProxy>, speaksHttp2: boolean): v
     expect(await victims(proxy.port)).toEqual(own);
     close();
     expect(await byHttp1(proxy.port, '/healthz', { agent })).toMatchObject({ status: 200, body: alive });
-    expect(await smuggled()).toBe(answered);
+    expect(await smuggled()).toBe(smuggledCount);
   }
 
   test('denies the request that is hidden later', async () => {
@@ -110,8 +110,8 @@ function testBehind(start: () => Promise<RunningProxy>, speaksHttp2: boolean): v
     direct.write(hidden);
     expect((await direct.read()).status).toBe(200);
     direct.close();
-    expect(await smuggled()).toBe(answered + 1);
-    answered += 1;
+    expect(await smuggled()).toBe(smuggledCount + 1);
+    smuggledCount += 1;
   });
 
   test.each(http1Attempts)('over HTTP/1.1, no request hides in %s', (_, bytes) =>

@@ -6,18 +6,18 @@ import { writeSync } from 'node:fs';
 import { Spool } from '../../src/replication/spool.ts';
 import { createSpoolAggregator } from '../../src/replication/spool-aggregator.ts';
 import { Batch } from '../../src/storage/commit/batch.ts';
-import { bucketOf, bucketWidth, seriesRef } from '../../src/storage/lmdb/blocks.ts';
-import { seriesOf } from '../../src/storage/lmdb/series.ts';
+import { bucketWidth, encodeBucket, seriesRef } from '../../src/storage/lmdb/blocks.ts';
+import { listSeries } from '../../src/storage/lmdb/series.ts';
 import { seededRandom } from '../support/random.ts';
 
 const [data = '', stream = '', seed = '0'] = process.argv.slice(2);
 const random = seededRandom(Number(seed));
 const spool = new Spool(data, () => 'directory');
-const mark = { at: 0, applied: 0, version: 0 };
+const watermark = { at: 0, applied: 0, version: 0 };
 const room = { rows: 20, bytes: 10_000 };
-const limits = { stream, mark, maxIdentities: 100, maxBytes: 2 ** 30 };
+const limits = { stream, watermark, maxIdentities: 100, maxBytes: 2 ** 30 };
 const { write, seal } = createSpoolAggregator(spool.store, limits, room);
-const named = new Set(Array.from(seriesOf(spool.store, 1), ({ ordinal }) => ordinal));
+const named = new Set(Array.from(listSeries(spool.store, 1), ({ ordinal }) => ordinal));
 
 /** One check of each of ten series as a packet, and one of another series as a message. */
 function fill(number: number): Batch {
@@ -25,7 +25,7 @@ function fill(number: number): Batch {
   const check = (ordinal: number) => {
     if (!named.has(ordinal)) batch.series.push({ environment: 1, ordinal, name: ['feature', `v${ordinal}`] });
     named.add(ordinal);
-    batch.counts.add(seriesRef(1, ordinal), bucketOf(bucketWidth.minute, 1000 + (number % 3)), 1, 0, 0);
+    batch.counts.add(seriesRef(1, ordinal), encodeBucket(bucketWidth.minute, 1000 + (number % 3)), 1, 0, 0);
   };
   for (let each = 0; each < 10; each += 1) check(Math.floor(random() * 300));
   const from = batch.extent;
@@ -37,5 +37,5 @@ function fill(number: number): Batch {
 for (let number = 0; ; number += 1) {
   write(fill(number).seal());
   writeSync(1, `${seed} ${number}\n`);
-  while (random() < 0.6) seal({ mark: { ...mark, at: number } });
+  while (random() < 0.6) seal({ watermark: { ...watermark, at: number } });
 }

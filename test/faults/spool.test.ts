@@ -41,9 +41,9 @@ function count(
 
 async function sealRest(data: string): Promise<Delta[]> {
   const spool = new Spool(data, () => 'directory');
-  const mark = { at: 0, applied: 0, version: 0 };
-  const limits = { stream: 'last', mark, maxIdentities: 100, maxBytes: 2 ** 30 };
-  createSpoolAggregator(spool.store, limits).seal({ mark });
+  const watermark = { at: 0, applied: 0, version: 0 };
+  const limits = { stream: 'last', watermark, maxIdentities: 100, maxBytes: 2 ** 30 };
+  createSpoolAggregator(spool.store, limits).seal({ watermark });
   const deltas = spool.streams().flatMap(({ stream, sealed }) => {
     const found = spool.deltas(stream, 1, 1_000_000);
     expect(found.map(({ seq }) => seq)).toEqual(Array.from({ length: sealed }, (_, at) => at + 1));

@@ -1,17 +1,17 @@
 import { type IncomingMessage, request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { createKey, type Started, startBinary, token } from '../support/binary.ts';
+import { createKey, type StartedProcess, startBinary, token } from '../support/binary.ts';
 import { startOnFailingDisk } from '../support/failing-disk.ts';
 import { canMount } from '../support/mount.ts';
 import { needing } from '../support/needing.ts';
 import { type Credentials, openShop, readChecks, sendCheck, tryApplication } from '../support/shop.ts';
 import { prepareOnSmallDisk, sendUntilFull } from '../support/small-disk.ts';
 
-async function expectUnavailable(answer: Response): Promise<void> {
-  expect(answer.status).toBe(503);
-  expect(answer.headers.get('retry-after')).toBe('5');
-  expect(await answer.json()).toMatchObject({ code: 'store_unavailable' });
+async function expectUnavailable(response: Response): Promise<void> {
+  expect(response.status).toBe(503);
+  expect(response.headers.get('retry-after')).toBe('5');
+  expect(await response.json()).toMatchObject({ code: 'store_unavailable' });
 }
 
 /** The ledger is committed in the background, too. If that fails first, the listener may already be closed. */
@@ -57,21 +57,21 @@ needing('g++').describe('when fdatasync fails', () => {
 /** Sends a request except the end of its body. @returns a function that sends the end and returns the response */
 async function hold(url: string, headers: Record<string, string>, body: string): Promise<() => Promise<string>> {
   const sent = request(url, { method: 'POST', headers: { ...headers, 'content-length': body.length } });
-  const answer = new Promise<IncomingMessage>((resolve, reject) => {
+  const received = new Promise<IncomingMessage>((resolve, reject) => {
     sent.on('response', resolve).on('error', reject);
   });
-  answer.catch(() => {});
+  received.catch(() => {});
   await new Promise((resolve) => void sent.write(body.slice(0, -1), resolve));
   return async () => {
     sent.end(body.slice(-1));
-    const response = await answer;
+    const response = await received;
     return `${response.statusCode} ${(await response.toArray()).join('')}`;
   };
 }
 
 needing('g++').test.each(['accounts', 'usage'])(
   'while a service ends after a permanent failure of the %s, requests that read them are answered 503',
-  async (part) => {
+  async (store) => {
     const service = await startOnFailingDisk('FAILING_META');
     const { http, credentials } = service;
     const { application, key } = await openShop(http, credentials);
@@ -89,16 +89,16 @@ needing('g++').test.each(['accounts', 'usage'])(
       ),
     ];
     service.fail();
-    if (part === 'accounts') await expectUnavailable(await tryApplication(http, access));
+    if (store === 'accounts') await expectUnavailable(await tryApplication(http, access));
     else {
       expect(await sendCheck(http, key, 'kept in the journal')).toBe(202);
       await expect(readChecks(http, { credentials, application })).rejects.toThrow('answered 503');
     }
     // The process serves for less than a second after the failure. On a busy machine it has ended before the requests have.
-    const answers = await Promise.all(ends.map((end) => end().catch(() => undefined)));
-    const answered = answers.filter((answer) => answer !== undefined);
-    for (const answer of answered) expect(answer).toMatch(/^(200|503) /);
-    if (answered.length === ends.length) expect(answered.join()).toContain('"code":"store_unavailable"');
+    const responses = await Promise.all(ends.map((end) => end().catch(() => undefined)));
+    const received = responses.filter((response) => response !== undefined);
+    for (const response of received) expect(response).toMatch(/^(200|503) /);
+    if (received.length === ends.length) expect(received.join()).toContain('"code":"store_unavailable"');
     expect((await service.exit).code).toBe(1);
     expectOnlyLog(service);
   },
@@ -109,7 +109,7 @@ function basic({ clientId, clientSecret }: Credentials): string {
 }
 
 /** Checks that stderr contains only lines of JSON: no output of libraries and no unhandled rejection. */
-function expectOnlyLog(service: Started): void {
+function expectOnlyLog(service: StartedProcess): void {
   const lines = service.stderr().split('\n');
   expect(lines.pop()).toBe('');
   for (const line of lines) expect(JSON.parse(line)).toMatchObject({ time: expect.any(String) });
@@ -120,9 +120,9 @@ describe.runIf(canMount())('on a full disk', () => {
     const service = await prepareOnSmallDisk();
     const access = await token(service.http, service.credentials);
     service.fill();
-    let answer = await tryApplication(service.http, access);
-    while (answer.status === 201) answer = await tryApplication(service.http, access);
-    await expectUnavailable(answer);
+    let response = await tryApplication(service.http, access);
+    while (response.status === 201) response = await tryApplication(service.http, access);
+    await expectUnavailable(response);
     await expectUnavailable(await tryApplication(service.http, access));
     expect(await isReady(service.http)).toBe(503);
 
@@ -140,8 +140,8 @@ describe.runIf(canMount())('on a full disk', () => {
     const access = await token(service.http, service.credentials);
     expect(await sendCheck(service.http, shop.key, 'use')).toBe(202); // Marks a key as used, which is written on close.
     service.fill();
-    let answer = await tryApplication(service.http, access);
-    while (answer.status === 201) answer = await tryApplication(service.http, access);
+    let response = await tryApplication(service.http, access);
+    while (response.status === 201) response = await tryApplication(service.http, access);
     service.kill('SIGTERM');
     expect(await service.exit).toEqual({ code: 0, signal: null });
     expectOnlyLog(service);

@@ -9,7 +9,7 @@ import type { GrpcListener, GrpcOptions } from '../../src/ingest/grpc/listener.t
 import { systemClock } from '../../src/runtime/clock.ts';
 import { call, openClient } from '../support/grpc-call.ts';
 import { openGrpc } from '../support/open-grpc.ts';
-import { endOf, grpcFrame, openRawGrpc, type RawGrpc } from '../support/raw-grpc.ts';
+import { grpcFrame, openRawGrpc, type RawGrpc, readEnd } from '../support/raw-grpc.ts';
 import { RecordingReports } from '../support/recording-reports.ts';
 import { encode, usageReport } from '../support/report-messages.ts';
 
@@ -25,7 +25,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-interface Opened {
+interface OpenListener {
   readonly listener: GrpcListener;
   readonly receiver: RecordingReports;
   readonly address: string;
@@ -36,7 +36,7 @@ interface Opened {
   pass(ms: number): void;
 }
 
-async function open(options: Partial<GrpcOptions> = {}): Promise<Opened> {
+async function open(options: Partial<GrpcOptions> = {}): Promise<OpenListener> {
   let ahead = 0;
   const receiver = new RecordingReports();
   const clock = { now: systemClock.now, monotonic: () => systemClock.monotonic() + ahead };
@@ -77,13 +77,13 @@ describe('a call with an incomplete message', () => {
     if (sent !== undefined) stream.write(sent);
     await holds(1, sent?.length ?? 0);
     pass(30_000);
-    expect(await endOf(stream)).toMatchObject({ status: status.DEADLINE_EXCEEDED, code: 'deadline_exceeded' });
+    expect(await readEnd(stream)).toMatchObject({ status: status.DEADLINE_EXCEEDED, code: 'deadline_exceeded' });
     expect(receiver.told).toMatchObject([
       { code: 'deadline_exceeded', ...(sent === undefined ? {} : { route: 'usage', claimed: { appKey: 'a-key' } }) },
     ]);
     const whole = raw.begin(path);
     whole.end(grpcFrame(message));
-    expect(await endOf(whole)).toMatchObject({ status: status.OK });
+    expect(await readEnd(whole)).toMatchObject({ status: status.OK });
   });
 
   test('is ended if all of them together hold too many bytes, oldest first', async () => {
@@ -94,7 +94,7 @@ describe('a call with an incomplete message', () => {
       stream.write(Buffer.concat([grpcFrame(Buffer.alloc(60_000)).subarray(0, 40_000)]));
       return stream;
     });
-    expect(await endOf(streams[0]!)).toMatchObject({ status: status.UNAVAILABLE, code: 'backpressure' });
+    expect(await readEnd(streams[0]!)).toMatchObject({ status: status.UNAVAILABLE, code: 'backpressure' });
     expect(receiver.told).toMatchObject([{ code: 'backpressure' }]);
     expect(streams.slice(1).map(({ closed }) => closed)).toEqual([false, false]);
   });
@@ -157,7 +157,7 @@ test('the oldest watch over the limit is ended', async () => {
     return stream;
   };
   const first = await begin();
-  const ended = endOf(first);
+  const ended = readEnd(first);
   const others = [await begin(), await begin()];
   expect(await ended).toMatchObject({ status: status.UNAVAILABLE });
   const told = others.map((stream) => once(stream, 'data'));
@@ -233,7 +233,7 @@ describe('calls refused before their report is read are recorded in the ledger',
     const { connect: open1, receiver } = await open();
     const stream = open1().begin(path, { ...headers, ua: 'flags-go/3' });
     stream.end(sent);
-    expect(await endOf(stream)).toMatchObject({ status: code, code: ours });
+    expect(await readEnd(stream)).toMatchObject({ status: code, code: ours });
     expect(receiver.told).toMatchObject([
       {
         code: ours,

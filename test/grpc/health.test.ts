@@ -42,8 +42,8 @@ describe('the health service', () => {
     responseDeserialize: (bytes: Buffer) => unknown;
   };
   const ask = async (method: Method, request: object) => {
-    const outcome = await call(health(), method.path, method.requestSerialize(request));
-    return outcome.answer === undefined ? outcome.code : method.responseDeserialize(outcome.answer);
+    const result = await call(health(), method.path, method.requestSerialize(request));
+    return result.response === undefined ? result.code : method.responseDeserialize(result.response);
   };
 
   it.each(services)('says whether `%s` accepts data', async (service) => {
@@ -70,8 +70,8 @@ describe('the health service', () => {
     const open = (service: string) =>
       health().makeServerStreamRequest(Watch.path, Watch.requestSerialize, Watch.responseDeserialize, { service });
     const seen: unknown[] = [];
-    const known = open('').on('data', (answer) => seen.push(answer));
-    const unknown = open('Other').on('data', (answer) => seen.push(answer));
+    const known = open('').on('data', (response) => seen.push(response));
+    const unknown = open('Other').on('data', (response) => seen.push(response));
     await Promise.all([once(known, 'data'), once(unknown, 'data')]);
     listener.setServing(false);
     listener.setServing(false);

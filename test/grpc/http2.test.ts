@@ -17,14 +17,14 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-interface Opened {
+interface OpenListener {
   readonly listener: GrpcListener;
   readonly session: ClientHttp2Session;
   /** Advances the time of the listener. */
   pass(ms: number): void;
 }
 
-async function open(options: Partial<GrpcOptions> = {}, window = 1_048_576): Promise<Opened> {
+async function open(options: Partial<GrpcOptions> = {}, window = 1_048_576): Promise<OpenListener> {
   let ahead = 0;
   const clock = { now: systemClock.now, monotonic: () => systemClock.monotonic() + ahead };
   const listener = await openGrpc({ dispatch: testDispatch(() => {}), clock, ...options });
@@ -38,31 +38,31 @@ async function open(options: Partial<GrpcOptions> = {}, window = 1_048_576): Pro
   return { listener, session, pass };
 }
 
-function begin({ session }: Opened, headers: OutgoingHttpHeaders) {
+function begin({ session }: OpenListener, headers: OutgoingHttpHeaders) {
   const stream = session.request(headers, { endStream: false });
   stream.on('error', () => {});
   return stream;
 }
 
 /** Sends a request, and waits for its reply and the end of its stream. */
-async function ask(opened: Opened, headers: OutgoingHttpHeaders, body?: string | Uint8Array) {
+async function ask(opened: OpenListener, headers: OutgoingHttpHeaders, body?: string | Uint8Array) {
   const stream = begin(opened, headers);
   stream.end(body);
-  return readReply(stream);
+  return readResponse(stream);
 }
 
 /** Unlike `once`, it resolves when the stream is reset. */
-function closeOf(stream: ReturnType<typeof begin>): Promise<void> {
+function waitForClose(stream: ReturnType<typeof begin>): Promise<void> {
   return new Promise((resolve) => stream.once('close', resolve));
 }
 
-async function readReply(stream: ReturnType<typeof begin>) {
-  const parts: Buffer[] = [];
-  stream.on('data', (part: Buffer) => parts.push(part));
-  const closed = closeOf(stream);
+async function readResponse(stream: ReturnType<typeof begin>) {
+  const chunks: Buffer[] = [];
+  stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+  const closed = waitForClose(stream);
   const [headers] = await once(stream, 'response');
   await closed;
-  const bytes = Buffer.concat(parts);
+  const bytes = Buffer.concat(chunks);
   const json = () => JSON.parse(bytes.toString());
   return { status: headers[':status'] as number, headers, bytes, json, reset: stream.rstCode };
 }
@@ -71,7 +71,7 @@ const post = (path: string, more: OutgoingHttpHeaders = {}) => ({ ':method': 'PO
 
 describe('a request over HTTP/2', () => {
   test('has its method, path, query, headers and address', async () => {
-    const opened = await open({ addressOf: (connected, { header }) => `${connected} by ${typeof header}` });
+    const opened = await open({ findAddress: (connected, { header }) => `${connected} by ${typeof header}` });
     const target = '/describe?headers=host,x-twice,cookie,missing';
     const head = { ':method': 'PUT', ':path': target, 'x-twice': ['1', '2'], cookie: ['a=1', 'b=2'] };
     expect((await ask(opened, head)).json()).toEqual({
@@ -88,9 +88,9 @@ describe('a request over HTTP/2', () => {
     ['short', 'häßlich'],
     ['of several frames', 'a'.repeat(60_000)],
   ])('with a body that is %s is answered', async (_, body) => {
-    const reply = await ask(await open(), post('/echo'), body);
-    expect([reply.status, reply.bytes.toString()]).toEqual([200, body]);
-    expect(reply.headers).toMatchObject({
+    const response = await ask(await open(), post('/echo'), body);
+    expect([response.status, response.bytes.toString()]).toEqual([200, body]);
+    expect(response.headers).toMatchObject({
       'content-length': String(Buffer.byteLength(body)),
       'x-content-type-options': 'nosniff',
       date: expect.any(String),
@@ -98,8 +98,8 @@ describe('a request over HTTP/2', () => {
   });
 
   test('may have a compressed body', async () => {
-    const reply = await ask(await open(), post('/echo', { 'content-encoding': 'gzip' }), gzipSync('hello'));
-    expect(reply.bytes.toString()).toBe('hello');
+    const response = await ask(await open(), post('/echo', { 'content-encoding': 'gzip' }), gzipSync('hello'));
+    expect(response.bytes.toString()).toBe('hello');
   });
 
   test.each([
@@ -117,8 +117,8 @@ describe('a request over HTTP/2', () => {
     ['GET', '/no-content', 204, undefined],
     ['OPTIONS', '/preflight', 204, undefined],
   ])('%s %s is answered without a body', async (method, path, status, length) => {
-    const reply = await ask(await open(), { ':method': method, ':path': path });
-    expect([reply.status, reply.headers['content-length'], reply.bytes.length]).toEqual([status, length, 0]);
+    const response = await ask(await open(), { ':method': method, ':path': path });
+    expect([response.status, response.headers['content-length'], response.bytes.length]).toEqual([status, length, 0]);
   });
 
   test.each([
@@ -127,21 +127,21 @@ describe('a request over HTTP/2', () => {
     ['a malformed host', { ':path': '/describe', ':authority': 'a,b' }, 400, 'invalid_head'],
     ['a long head', { ':path': '/describe', 'x-long': 'a'.repeat(16_384) }, 431, undefined],
   ])('with %s is refused', async (_, headers, status, code) => {
-    const reply = await ask(await open(), headers);
-    expect([reply.status, code && reply.json().code]).toEqual([status, code]);
+    const response = await ask(await open(), headers);
+    expect([response.status, code && response.json().code]).toEqual([status, code]);
   });
 
   test('that is answered before its body is complete is closed', async () => {
     const opened = await open();
     const stream = begin(opened, post('/unread'));
     stream.write('a');
-    expect(await readReply(stream)).toMatchObject({ status: 503, reset: constants.NGHTTP2_NO_ERROR });
+    expect(await readResponse(stream)).toMatchObject({ status: 503, reset: constants.NGHTTP2_NO_ERROR });
   });
 
   test('whose body is shorter than declared is reset', async () => {
     const opened = await open();
     const stream = begin(opened, post('/echo', { 'content-length': 3 }));
-    const closed = closeOf(stream);
+    const closed = waitForClose(stream);
     stream.resume().end('ab');
     await closed;
     expect(stream.rstCode).not.toBe(constants.NGHTTP2_NO_ERROR);
@@ -161,21 +161,21 @@ describe('a request over HTTP/2', () => {
 describe('a reply in pieces over HTTP/2', () => {
   const numbersIn = (body: Buffer) =>
     Array.from({ length: body.length / 65_536 }, (_, at) => {
-      const piece = body.subarray(at * 65_536, (at + 1) * 65_536);
-      return piece.equals(Buffer.alloc(65_536, piece[0]!)) ? piece[0]! : undefined;
+      const chunk = body.subarray(at * 65_536, (at + 1) * 65_536);
+      return chunk.equals(Buffer.alloc(65_536, chunk[0]!)) ? chunk[0]! : undefined;
     });
 
   test('is complete, and then stopped', async () => {
     const opened = await open();
-    const reply = await ask(opened, { ':path': '/pieces?whole' });
-    expect(numbersIn(reply.bytes)).toEqual(Array.from({ length: 20 }, (_, at) => at + 1));
+    const response = await ask(opened, { ':path': '/pieces?whole' });
+    expect(numbersIn(response.bytes)).toEqual(Array.from({ length: 20 }, (_, at) => at + 1));
     expect((await ask(opened, { ':path': '/pieces/whole' })).json()).toEqual({ pieces: 20, stops: 1 });
   });
 
   test('is reset if a piece fails', async () => {
     const opened = await open();
-    const reply = await ask(opened, { ':path': '/pieces?fails' });
-    expect(reply.reset).toBe(constants.NGHTTP2_INTERNAL_ERROR);
+    const response = await ask(opened, { ':path': '/pieces?fails' });
+    expect(response.reset).toBe(constants.NGHTTP2_INTERNAL_ERROR);
     expect((await ask(opened, { ':path': '/pieces/fails' })).json()).toEqual({ pieces: 3, stops: 1 });
   });
 
@@ -191,8 +191,8 @@ describe('a reply in pieces over HTTP/2', () => {
 
   test('is not sent for HEAD', async () => {
     const opened = await open();
-    const reply = await ask(opened, { ':method': 'HEAD', ':path': '/pieces?head' });
-    expect([reply.status, reply.bytes.length]).toEqual([200, 0]);
+    const response = await ask(opened, { ':method': 'HEAD', ':path': '/pieces?head' });
+    expect([response.status, response.bytes.length]).toEqual([200, 0]);
     expect((await ask(opened, { ':path': '/pieces/head' })).json()).toEqual({ pieces: 0, stops: 1 });
   });
 });
@@ -206,14 +206,14 @@ describe('the guard of HTTP/2', () => {
     opened.pass(29_000);
     expect((await ask(opened, post('/echo'), 'quick')).status).toBe(200);
     opened.pass(2_000);
-    const reply = await readReply(stream);
-    expect([reply.status, reply.json().code]).toEqual([408, 'body_too_slow']);
+    const response = await readResponse(stream);
+    expect([response.status, response.json().code]).toEqual([408, 'body_too_slow']);
   });
 
   test('refuses the oldest of too many incomplete bodies', async () => {
     const opened = await open({ maxBytes: 2.5 * bytesPerCall });
     const first = begin(opened, post('/echo'));
-    const refused = readReply(first);
+    const refused = readResponse(first);
     first.write('a');
     await vi.waitUntil(() => opened.listener.unfinished().calls === 1);
     for (const _ of [1, 2]) begin(opened, post('/echo')).write('a');
@@ -229,7 +229,7 @@ describe('the guard of HTTP/2', () => {
     const stream = begin(opened, headers).resume();
     if (headers[':path'] === '/text') stream.end();
     else stream.write('a');
-    const closed = closeOf(stream);
+    const closed = waitForClose(stream);
     await vi.waitUntil(() => opened.listener.unread() === 1);
     opened.pass(31_000);
     await closed;
@@ -246,7 +246,7 @@ describe('TLS', () => {
     [['http/1.1'], 'HTTP/1.1 200'],
     [undefined, 'HTTP/1.1 200'],
     [['h2'], ''],
-  ])('with ALPN %j and HTTP/1.1 answers %j', async (protocols, answer) => {
+  ])('with ALPN %j and HTTP/1.1 answers %j', async (protocols, firstBytes) => {
     const { listener } = await open({ tls });
     const socket = connectTls({
       ...{ port: listener.port, host: '127.0.0.1', rejectUnauthorized: false },
@@ -256,8 +256,8 @@ describe('TLS', () => {
     closers.push(() => socket.destroy());
     await once(socket, 'secureConnect');
     socket.write(text);
-    const answered = once(socket, 'data').then(([part]) => String(part).slice(0, answer.length || undefined));
-    expect(await Promise.race([answered, once(socket, 'close').then(() => '')])).toBe(answer);
+    const received = once(socket, 'data').then(([part]) => String(part).slice(0, firstBytes.length || undefined));
+    expect(await Promise.race([received, once(socket, 'close').then(() => '')])).toBe(firstBytes);
   });
 
   test('with ALPN h2 answers HTTP/2', async () => {

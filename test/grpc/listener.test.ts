@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client, credentials, status } from '@grpc/grpc-js';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { ApiError } from '../../src/contract/errors.ts';
+import { Refusal } from '../../src/contract/errors.ts';
 import type { RefusalCode } from '../../src/contract/refusals.ts';
 import { decodeMetrics, decodeUsage } from '../../src/ingest/formats/reports/json.ts';
 import type { GrpcListener } from '../../src/ingest/grpc/listener.ts';
@@ -56,9 +56,9 @@ afterAll(async () => {
 
 describe('a report by gRPC', () => {
   it('of usage is passed on and answered with the number of its entries', async () => {
-    const { code, answer } = await call(connect({ 'grpc.primary_user_agent': 'sdk/1' }), sendStats, usageMessage);
+    const { code, response } = await call(connect({ 'grpc.primary_user_agent': 'sdk/1' }), sendStats, usageMessage);
     expect(code).toBe(0);
-    expect(decode('Usage.StatResult', answer!)).toEqual({ featureCount: 2 });
+    expect(decode('Usage.StatResult', response!)).toEqual({ featureCount: 2 });
     const [{ report, sender }] = receiver.reports as [(typeof receiver.reports)[0]];
     expect(report).toEqual(decodeUsage(JSON.stringify(usageReport)));
     expect(sender).toMatchObject({ transport: 'grpc', userAgent: expect.stringMatching(/^sdk\/1 grpc-node-js/) });
@@ -66,17 +66,17 @@ describe('a report by gRPC', () => {
 
   it('of metrics is passed on and answered with the number of its `stats`', async () => {
     const metadata = { 'idempotency-key': 'once' };
-    const { code, answer } = await call(connect(), sendMetrics, metricsMessage, { metadata });
+    const { code, response } = await call(connect(), sendMetrics, metricsMessage, { metadata });
     expect(code).toBe(0);
-    expect(decode('Metrics.MetricResult', answer!)).toEqual({ count: 1 });
+    expect(decode('Metrics.MetricResult', response!)).toEqual({ count: 1 });
     expect(receiver.reports).toMatchObject([
       { report: decodeMetrics(JSON.stringify(metricsReport)), sender: { idempotencyKey: 'once' } },
     ]);
   });
 
   it('without entries is answered with 0', async () => {
-    const { answer } = await call(connect(), sendStats, encode('Usage.FeatureStat', { ...usageReport, stats: [] }));
-    expect(decode('Usage.StatResult', answer!)).toEqual({ featureCount: 0 });
+    const { response } = await call(connect(), sendStats, encode('Usage.FeatureStat', { ...usageReport, stats: [] }));
+    expect(decode('Usage.StatResult', response!)).toEqual({ featureCount: 0 });
   });
 
   it('may be compressed', async () => {
@@ -127,29 +127,29 @@ describe('a call that is refused', () => {
     ['store_unavailable', 503, 'UNAVAILABLE'],
     ['deadline_exceeded', 504, 'DEADLINE_EXCEEDED'],
   ])('with %s (%i) ends as %s', async (code, httpStatus, name) => {
-    receiver.refusal = new ApiError(code, 'because of 100 % ünlucky \ud800 luck');
-    expect((receiver.refusal as ApiError).status).toBe(httpStatus);
-    const outcome = await call(connect(), sendStats, usageMessage);
-    expect(outcome).toMatchObject({
+    receiver.refusal = new Refusal(code, 'because of 100 % ünlucky \ud800 luck');
+    expect((receiver.refusal as Refusal).status).toBe(httpStatus);
+    const result = await call(connect(), sendStats, usageMessage);
+    expect(result).toMatchObject({
       code: status[name as keyof typeof status],
       details: 'because of 100 % ünlucky \ufffd luck',
     });
-    expect(outcome.trailers.get('flagmeter-code')).toEqual([code]);
-    expect(outcome.trailers.get('grpc-status-details-bin')).toEqual([]);
+    expect(result.trailers.get('flagmeter-code')).toEqual([code]);
+    expect(result.trailers.get('grpc-status-details-bin')).toEqual([]);
   });
 
   it.each([
     ['rate_limited', 8],
     ['backpressure', 14],
   ] as const)('with %s contains the time to retry', async (code, number) => {
-    receiver.refusal = new ApiError(code, 'later', 299.2);
+    receiver.refusal = new Refusal(code, 'later', 299.2);
     const { trailers } = await call(connect(), sendMetrics, metricsMessage);
     const [details] = trailers.get('grpc-status-details-bin') as [Buffer];
     expect(readRetryInfo(details)).toEqual({ code: number, message: 'later', seconds: 300 });
   });
 
   it('is answered before it is read while no data can be accepted', async () => {
-    receiver.closed = new ApiError('backpressure', 'full', 2);
+    receiver.closed = new Refusal('backpressure', 'full', 2);
     const { code, trailers } = await call(connect(), sendStats, Buffer.from('no message'));
     expect({ code, trailer: trailers.get('flagmeter-code') }).toEqual({ code: 14, trailer: ['backpressure'] });
   });
@@ -159,24 +159,24 @@ describe('a call that is refused', () => {
     ['without a time', encode('Usage.FeatureStat', { ...usageReport, time: null }), 'invalid_time'],
     ['without a key', encode('Usage.FeatureStat', { ...usageReport, appKey: '' }), 'invalid_body'],
   ])('because its message is %s ends as INVALID_ARGUMENT', async (_, message, code) => {
-    const outcome = await call(connect(), sendStats, message);
-    expect(outcome.code).toBe(status.INVALID_ARGUMENT);
-    expect(outcome.trailers.get('flagmeter-code')).toEqual([code]);
+    const result = await call(connect(), sendStats, message);
+    expect(result.code).toBe(status.INVALID_ARGUMENT);
+    expect(result.trailers.get('flagmeter-code')).toEqual([code]);
     expect(receiver.reports).toEqual([]);
   });
 
   it('after a failure does not reveal its cause', async () => {
     receiver.refusal = new Error('a secret');
-    const outcome = await call(connect(), sendStats, usageMessage);
-    expect(outcome).toMatchObject({ code: status.INTERNAL, details: expect.not.stringContaining('secret') });
+    const result = await call(connect(), sendStats, usageMessage);
+    expect(result).toMatchObject({ code: status.INTERNAL, details: expect.not.stringContaining('secret') });
     expect(errors).toEqual([receiver.refusal]);
   });
 
   it('because its deadline has passed is not counted', async () => {
     clockStep = 120_000;
     const options = { deadline: systemClock.now() + 60_000 };
-    const outcome = await call(connect(), sendStats, usageMessage, { options });
-    expect(outcome.code).toBe(status.DEADLINE_EXCEEDED);
+    const result = await call(connect(), sendStats, usageMessage, { options });
+    expect(result.code).toBe(status.DEADLINE_EXCEEDED);
     expect(receiver.reports).toEqual([]);
     expect(receiver.told).toMatchObject([{ code: 'deadline_exceeded', claimed: { appKey: 'a-key' } }]);
   });
@@ -186,8 +186,8 @@ describe('a call that is refused', () => {
     [' after decompression', { 'grpc.default_compression_algorithm': 2 }],
   ])('because its message is too large%s ends as RESOURCE_EXHAUSTED', async (_, options) => {
     const message = Buffer.alloc(8 * 1024 * 1024);
-    const outcome = await call(connect(options), sendStats, message);
-    expect(outcome.code).toBe(status.RESOURCE_EXHAUSTED);
+    const result = await call(connect(options), sendStats, message);
+    expect(result.code).toBe(status.RESOURCE_EXHAUSTED);
     expect(receiver.reports).toEqual([]);
   });
 

@@ -3,7 +3,7 @@ import { connect as connectSocket, type Socket } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { openGrpc } from '../support/open-grpc.ts';
-import { endOf, grpcFrame, openRawGrpc } from '../support/raw-grpc.ts';
+import { grpcFrame, openRawGrpc, readEnd } from '../support/raw-grpc.ts';
 import { RecordingReports } from '../support/recording-reports.ts';
 
 const minute = 60_000;
@@ -74,7 +74,7 @@ describe('a connection', () => {
     const { listener, pass } = await open();
     const socket = await openSilent(listener.port);
     pass(2 * minute);
-    await pingOf(socket);
+    await waitForPing(socket);
     pass(20_000);
     await once(socket, 'close');
   });
@@ -89,7 +89,7 @@ it('the listener is closed after calls in flight have ended', async () => {
   const closed = opened.listener.close(minute);
   await told;
   stream.end();
-  expect(await endOf(stream)).toMatchObject({ status: 3 });
+  expect(await readEnd(stream)).toMatchObject({ status: 3 });
   await closed;
 });
 
@@ -106,7 +106,7 @@ async function openSilent(port: number): Promise<Socket> {
 const pingHead = Buffer.from([0, 0, 8, 6, 0, 0, 0, 0, 0]);
 
 /** Resolves when a PING frame has arrived (RFC 9113 §6.7). */
-function pingOf(socket: Socket): Promise<void> {
+function waitForPing(socket: Socket): Promise<void> {
   return new Promise((resolve) => {
     socket.on('data', (chunk: Buffer) => void (chunk.includes(pingHead) && resolve()));
   });

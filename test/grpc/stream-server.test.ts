@@ -21,7 +21,7 @@ test.each([
   ['that is not a POST', path, { ':method': 'PUT' }, { ':status': 418, for: `PUT ${path}` }],
 ])(
   'a request %s is answered at once, and closed even if its client does not end it',
-  async (_, called, headers, answer) => {
+  async (_, called, headers, responseHeaders) => {
     const receiver = new RecordingReports();
     const onError = (error: unknown) => expect.unreachable(`${error}`);
     const dispatch = ({ method, path }: Request) => ({ status: 418, headers: { for: `${method} ${path}` } });
@@ -33,7 +33,7 @@ test.each([
     const stream = raw.begin(called, headers);
     const closed = once(stream, 'close');
     stream.write(grpcFrame(message));
-    expect((await once(stream, 'response'))[0]).toMatchObject(answer);
+    expect((await once(stream, 'response'))[0]).toMatchObject(responseHeaders);
     await closed;
     expect(receiver.reports).toEqual([]);
   },

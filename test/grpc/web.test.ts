@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { toJson } from '@bufbuild/protobuf';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ApiError } from '../../src/contract/errors.ts';
+import { Refusal } from '../../src/contract/errors.ts';
 import type { RefusalCode } from '../../src/contract/refusals.ts';
 import { routesFrom } from '../../src/http/endpoint.ts';
 import { loadHttpEngine } from '../../src/http/engines/runtime.ts';
@@ -12,7 +12,7 @@ import { decodeMetrics, decodeUsage } from '../../src/ingest/formats/reports/jso
 import { systemClock } from '../../src/runtime/clock.ts';
 import { callByWeb } from '../support/grpc-web-client.ts';
 import { RecordingReports } from '../support/recording-reports.ts';
-import { decode, encode, messageOf, metricsReport, registry, usageReport } from '../support/report-messages.ts';
+import { decode, encode, metricsReport, parseMessage, registry, usageReport } from '../support/report-messages.ts';
 import { readRetryInfo } from '../support/retry-info.ts';
 
 const maxReport = 4096;
@@ -44,8 +44,10 @@ afterAll(() => listener.close(0));
 describe('a report by gRPC-Web, sent by Connect', () => {
   it('of usage is passed on and answered with the number of its entries', async () => {
     const headers = { 'user-agent': 'sdk/1', 'idempotency-key': 'once' };
-    const { answer } = await callByWeb(url, usageService, messageOf('Usage.FeatureStat', usageReport), { headers });
-    expect(toJson(registry.getMessage('Usage.StatResult')!, answer!)).toEqual({ featureCount: 2 });
+    const { response } = await callByWeb(url, usageService, parseMessage('Usage.FeatureStat', usageReport), {
+      headers,
+    });
+    expect(toJson(registry.getMessage('Usage.StatResult')!, response!)).toEqual({ featureCount: 2 });
     expect(receiver.reports).toEqual([
       {
         report: decodeUsage(JSON.stringify(usageReport)),
@@ -55,9 +57,9 @@ describe('a report by gRPC-Web, sent by Connect', () => {
   });
 
   it('of metrics is passed on and answered with the number of its `stats`', async () => {
-    const message = messageOf('Metrics.MetricStat', metricsReport);
-    const { answer } = await callByWeb(url, metricsService, message, { timeoutMs: 60_000 });
-    expect(toJson(registry.getMessage('Metrics.MetricResult')!, answer!)).toEqual({ count: 1 });
+    const message = parseMessage('Metrics.MetricStat', metricsReport);
+    const { response } = await callByWeb(url, metricsService, message, { timeoutMs: 60_000 });
+    expect(toJson(registry.getMessage('Metrics.MetricResult')!, response!)).toEqual({ count: 1 });
     expect(receiver.reports).toMatchObject([{ report: decodeMetrics(JSON.stringify(metricsReport)) }]);
   });
 
@@ -68,18 +70,18 @@ describe('a report by gRPC-Web, sent by Connect', () => {
     ['rate_limited', 'ResourceExhausted'],
     ['backpressure', 'Unavailable'],
   ])('that is refused with %s ends as %s', async (code, status) => {
-    receiver.refusal = new ApiError(code, '100 % ünlucky\r\ngrpc-status: 0', 1.5);
-    const outcome = await callByWeb(url, usageService, messageOf('Usage.FeatureStat', usageReport));
-    expect(outcome).toMatchObject({ status, message: '100 % ünlucky\r\ngrpc-status: 0' });
-    expect(outcome.trailers.get('flagmeter-code')).toBe(code);
-    const details = Buffer.from(outcome.trailers.get('grpc-status-details-bin')!, 'base64');
+    receiver.refusal = new Refusal(code, '100 % ünlucky\r\ngrpc-status: 0', 1.5);
+    const result = await callByWeb(url, usageService, parseMessage('Usage.FeatureStat', usageReport));
+    expect(result).toMatchObject({ status, message: '100 % ünlucky\r\ngrpc-status: 0' });
+    expect(result.trailers.get('flagmeter-code')).toBe(code);
+    const details = Buffer.from(result.trailers.get('grpc-status-details-bin')!, 'base64');
     expect(readRetryInfo(details).seconds).toBe(2);
   });
 
   it('that fails does not reveal the cause to its caller', async () => {
     receiver.refusal = new Error('a secret');
-    const outcome = await callByWeb(url, usageService, messageOf('Usage.FeatureStat', usageReport));
-    expect(outcome).toMatchObject({ status: 'Internal', message: expect.not.stringContaining('secret') });
+    const result = await callByWeb(url, usageService, parseMessage('Usage.FeatureStat', usageReport));
+    expect(result).toMatchObject({ status: 'Internal', message: expect.not.stringContaining('secret') });
     expect(errors).toEqual([receiver.refusal]);
   });
 });
@@ -99,7 +101,7 @@ function post(body: Uint8Array | string, headers: Record<string, string> = {}): 
 }
 
 /** Splits an answer into its message, if it has one, and its trailers. */
-function framesOf(body: Buffer): { message: Buffer | undefined; trailers: string } {
+function splitFrames(body: Buffer): { message: Buffer | undefined; trailers: string } {
   const end = 5 + body.readUInt32BE(1);
   const content = body.subarray(5, end);
   if (body[0] === 0x80) {
@@ -107,11 +109,11 @@ function framesOf(body: Buffer): { message: Buffer | undefined; trailers: string
     return { message: undefined, trailers: content.toString() };
   }
   expect(body[0]).toBe(0);
-  return { ...framesOf(body.subarray(end)), message: content };
+  return { ...splitFrames(body.subarray(end)), message: content };
 }
 
-async function trailersOf(response: Response): Promise<string> {
-  return framesOf(Buffer.from(await response.arrayBuffer())).trailers;
+async function readTrailers(response: Response): Promise<string> {
+  return splitFrames(Buffer.from(await response.arrayBuffer())).trailers;
 }
 
 describe('gRPC-Web', () => {
@@ -121,25 +123,25 @@ describe('gRPC-Web', () => {
       const response = await post(frame(usageMessage), { 'content-type': contentType });
       expect(response.status).toBe(200);
       expect(response.headers.get('content-type')).toBe('application/grpc-web+proto');
-      const { message, trailers } = framesOf(Buffer.from(await response.arrayBuffer()));
+      const { message, trailers } = splitFrames(Buffer.from(await response.arrayBuffer()));
       expect(decode('Usage.StatResult', message!)).toEqual({ featureCount: 2 });
       expect(trailers).toBe('grpc-status: 0\r\n');
     },
   );
 
   const whole = frame(usageMessage).toString('base64');
-  const pieces = [frame(usageMessage).subarray(0, 5), usageMessage.subarray(0, 7), usageMessage.subarray(7)];
+  const chunks = [frame(usageMessage).subarray(0, 5), usageMessage.subarray(0, 7), usageMessage.subarray(7)];
   it.each([
     ['application/grpc-web-text', 'one piece', whole],
     [
       'application/grpc-web-text+proto',
       'several padded pieces',
-      pieces.map((each) => each.toString('base64')).join(''),
+      chunks.map((each) => each.toString('base64')).join(''),
     ],
   ])('accepts %s in %s and answers in base64', async (contentType, _, body) => {
     const response = await post(body, { 'content-type': contentType });
     expect(response.headers.get('content-type')).toBe('application/grpc-web-text+proto');
-    const { message, trailers } = framesOf(Buffer.from(await response.text(), 'base64'));
+    const { message, trailers } = splitFrames(Buffer.from(await response.text(), 'base64'));
     expect(decode('Usage.StatResult', message!)).toEqual({ featureCount: 2 });
     expect(trailers).toBe('grpc-status: 0\r\n');
     expect(receiver.reports).toMatchObject([{ report: decodeUsage(JSON.stringify(usageReport)) }]);
@@ -147,7 +149,7 @@ describe('gRPC-Web', () => {
 
   it('accepts a compressed body', async () => {
     const response = await post(gzipSync(frame(usageMessage)), { 'content-encoding': 'gzip' });
-    expect(await trailersOf(response)).toBe('grpc-status: 0\r\n');
+    expect(await readTrailers(response)).toBe('grpc-status: 0\r\n');
   });
 
   it.each(['application/json', 'application/grpc', 'application/grpc-web+json', 'application/grpc-webby', ''])(
@@ -170,7 +172,7 @@ describe('gRPC-Web', () => {
   ])('refuses %s with INVALID_ARGUMENT', async (_, body) => {
     const response = await post(body);
     expect(response.status).toBe(200);
-    expect(await trailersOf(response)).toMatch(
+    expect(await readTrailers(response)).toMatch(
       /^grpc-status: 3\r\ngrpc-message: .+\r\nflagmeter-code: invalid_protobuf\r\n$/,
     );
     expect(receiver.reports).toEqual([]);
@@ -178,7 +180,7 @@ describe('gRPC-Web', () => {
 
   it.each(['not base64!', 'AAAAAAA', 'AAA=A', '====', 'AA=='.repeat(200)])('refuses the text %s', async (body) => {
     const response = await post(body, { 'content-type': 'application/grpc-web-text' });
-    const { trailers } = framesOf(Buffer.from(await response.text(), 'base64'));
+    const { trailers } = splitFrames(Buffer.from(await response.text(), 'base64'));
     expect(trailers).toContain('grpc-status: 3\r\n');
   });
 
@@ -186,7 +188,7 @@ describe('gRPC-Web', () => {
     ['with its encoding', { 'grpc-encoding': 'gzip' }],
     ['without a header', {}],
   ])('accepts a compressed message %s', async (_, headers) => {
-    const trailers = await trailersOf(await post(frame(gzipSync(usageMessage), 1), headers));
+    const trailers = await readTrailers(await post(frame(gzipSync(usageMessage), 1), headers));
     expect(trailers).toBe('grpc-status: 0\r\n');
     expect(receiver.reports).toMatchObject([{ report: decodeUsage(JSON.stringify(usageReport)) }]);
   });
@@ -196,7 +198,7 @@ describe('gRPC-Web', () => {
     ['and truncated', {}, gzipSync(usageMessage).subarray(0, -1), 3, 'invalid_content_encoding'],
     ['and too large', {}, gzipSync(Buffer.alloc(maxReport + 1)), 8, 'body_too_large'],
   ])('refuses a compressed message %s', async (_, headers, message, status, code) => {
-    const trailers = await trailersOf(await post(frame(message, 1), headers));
+    const trailers = await readTrailers(await post(frame(message, 1), headers));
     expect(trailers).toContain(`grpc-status: ${status}\r\n`);
     expect(trailers).toContain(`flagmeter-code: ${code}\r\n`);
     expect(receiver.told).toMatchObject([{ code }]);
@@ -218,13 +220,13 @@ describe('gRPC-Web', () => {
         Buffer.from([0xa2, 0x06, (length & 0x7f) | 0x80, length >> 7]),
         Buffer.alloc(length),
       ]);
-    const answered = async (message: Buffer) => {
-      const answer = Buffer.from(await (await post(body(message), { 'content-type': contentType })).arrayBuffer());
-      return framesOf(contentType.includes('text') ? Buffer.from(answer.toString(), 'base64') : answer).trailers;
+    const readResponse = async (message: Buffer) => {
+      const response = Buffer.from(await (await post(body(message), { 'content-type': contentType })).arrayBuffer());
+      return splitFrames(contentType.includes('text') ? Buffer.from(response.toString(), 'base64') : response).trailers;
     };
     expect(padded(room)).toHaveLength(maxReport);
-    expect(await answered(padded(room))).toBe('grpc-status: 0\r\n');
-    expect(await answered(padded(room + 1))).toContain('grpc-status: 8\r\n');
+    expect(await readResponse(padded(room))).toBe('grpc-status: 0\r\n');
+    expect(await readResponse(padded(room + 1))).toContain('grpc-status: 8\r\n');
     expect(receiver.reports).toHaveLength(1);
   });
 
@@ -233,14 +235,14 @@ describe('gRPC-Web', () => {
     ['99999999H', 0],
     ['soon', 3],
   ])('honours the timeout %s', async (timeout, status) => {
-    const trailers = await trailersOf(await post(frame(usageMessage), { 'grpc-timeout': timeout }));
+    const trailers = await readTrailers(await post(frame(usageMessage), { 'grpc-timeout': timeout }));
     expect(trailers).toContain(`grpc-status: ${status}\r\n`);
     expect(receiver.reports).toHaveLength(status === 0 ? 1 : 0);
   });
 
   it('refuses unread calls while no data can be accepted', async () => {
-    receiver.closed = new ApiError('store_unavailable', 'full', 5);
-    expect(await trailersOf(await post('x'))).toContain('grpc-status: 14\r\n');
+    receiver.closed = new Refusal('store_unavailable', 'full', 5);
+    expect(await readTrailers(await post('x'))).toContain('grpc-status: 14\r\n');
   });
 
   it('has no CORS headers, in answers and in preflights', async () => {

@@ -24,10 +24,10 @@ function open(mayRead = true) {
 
 test('requests within a second get the same text', async () => {
   const { state, ask } = open();
-  const replies = await Promise.all([ask(), ask()]);
+  const responses = await Promise.all([ask(), ask()]);
   state.now = 999;
-  replies.push(await ask());
-  for (const { body } of replies) expect(body).toContain('reads_total 1');
+  responses.push(await ask());
+  for (const { body } of responses) expect(body).toContain('reads_total 1');
   expect(state.reads).toBe(1);
   state.now = 1_000;
   expect((await ask()).body).toContain('reads_total 2');

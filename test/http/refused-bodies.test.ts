@@ -3,7 +3,7 @@ import { loadHttpEngine } from '../../src/http/engines/runtime.ts';
 import { chunk, chunkedHead, declare } from './support/requests.ts';
 import { bodyLimit } from './support/routes.ts';
 import { startWith } from './support/servers.ts';
-import { openTarget, refusalOf } from './support/target.ts';
+import { openTarget, readRefusal } from './support/target.ts';
 
 const engine = await loadHttpEngine();
 
@@ -28,7 +28,7 @@ describe(`the connection of a refused body (${engine.name})`, () => {
     for (let turn = 0; turn < 50; turn += 1) await new Promise(setImmediate);
     expect(client.socket.writable).toBe(true);
     client.write(end);
-    await refusalOf(client);
+    await readRefusal(client);
     expect(await client.ended).toBe('closed');
   });
 
@@ -37,7 +37,7 @@ describe(`the connection of a refused body (${engine.name})`, () => {
     client.write(declare('/echo', 1e9));
     expect(await client.status()).toBe(413);
     vi.advanceTimersByTime(6_000);
-    await refusalOf(client);
+    await readRefusal(client);
     expect(await client.ended).toBe('closed');
   });
 });

@@ -1,15 +1,15 @@
 import { MessageChannel } from 'node:worker_threads';
 import { expect, onTestFinished, test } from 'vitest';
 import { Forwarder, Receiver } from '../../src/http/relay/relay.ts';
-import type { Dispatch, Reply } from '../../src/http/types.ts';
+import type { Dispatch, HttpResponse } from '../../src/http/types.ts';
 import { LargeBodies } from '../../src/ingest/admission/large-bodies.ts';
 import { fakeRequest } from './support/fake-request.ts';
 
 /** Both ends in this thread. */
 function open(dispatch: Dispatch) {
   const { port1, port2 } = new MessageChannel();
-  const addressOf = (connected: string) => `${connected} seen by the main thread`;
-  new Receiver(port1, { dispatch, addressOf });
+  const findAddress = (connected: string) => `${connected} seen by the main thread`;
+  new Receiver(port1, { dispatch, findAddress });
   onTestFinished(() => {
     port1.close();
     port2.close();
@@ -26,8 +26,8 @@ test('a request is answered with the address that the main thread determines', a
     body: [method, path, query, remoteAddress].join(' '),
     code: 'not_found',
   }));
-  const reply = await forwarder.forward(fakeRequest({ method: 'GET', path: '/a', query: 'b=c' }));
-  expect(reply).toEqual({
+  const response = await forwarder.forward(fakeRequest({ method: 'GET', path: '/a', query: 'b=c' }));
+  expect(response).toEqual({
     status: 200,
     headers: { 'content-type': 'text/plain' },
     body: 'GET /a b=c 192.0.2.1 seen by the main thread',
@@ -64,8 +64,8 @@ test('a body that the thread has read is not read again, within its limit and bu
 test('only the bytes of a view cross, not the memory around it', async () => {
   const { forwarder } = open(async (request) => ({ status: 200, body: await request.body(10) }));
   const body = new Uint8Array(new ArrayBuffer(1_000), 10, 3).fill(7);
-  const reply = await forwarder.forward(fakeRequest({ body }));
-  const sent = reply.body as Uint8Array;
+  const response = await forwarder.forward(fakeRequest({ body }));
+  const sent = response.body as Uint8Array;
   expect([[...sent], sent.buffer.byteLength]).toEqual([[7, 7, 7], 3]);
 });
 
@@ -93,6 +93,6 @@ test('if the thread stops, its clients are gone: their bodies fail', async () =>
   expect(await gone).toBe('ClientGone');
 });
 
-function never(): Promise<Reply> {
+function never(): Promise<HttpResponse> {
   return new Promise(() => {});
 }

@@ -21,7 +21,7 @@ async function open() {
 }
 
 /** The serial number of the certificate that new connections get. */
-function certificateOf({ port }: RenewableListener): Promise<string> {
+function readCertificate({ port }: RenewableListener): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false }, () => {
       resolve(socket.getPeerX509Certificate()!.serialNumber);
@@ -32,15 +32,15 @@ function certificateOf({ port }: RenewableListener): Promise<string> {
 
 test('listeners keep their files if one of them cannot use its own', async () => {
   const [one, other] = [await open(), await open()];
-  const before = await certificateOf(one.listener);
+  const before = await readCertificate(one.listener);
   copyFileSync(pem('other-cert'), one.tls.certFile);
   copyFileSync(pem('other-key'), one.tls.keyFile);
   writeFileSync(other.tls.certFile, 'broken');
   await expect(reopenAll([one.listener, other.listener])).rejects.toThrow('Cannot use the certificate');
-  expect(await certificateOf(one.listener)).toBe(before);
+  expect(await readCertificate(one.listener)).toBe(before);
 
   copyFileSync(pem('cert'), other.tls.certFile);
   const renewal = await reopenAll([one.listener, other.listener]);
   await renewal.finish(0);
-  expect(await certificateOf(one.listener)).not.toBe(before);
+  expect(await readCertificate(one.listener)).not.toBe(before);
 });

@@ -1,16 +1,20 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ApiError } from '../../src/contract/errors.ts';
+import { Refusal } from '../../src/contract/errors.ts';
 import { RequestIds } from '../../src/http/request-ids.ts';
 import { createRouter } from '../../src/http/router.ts';
-import { ClientGone, type Handler, type Reply, type Route } from '../../src/http/types.ts';
+import { DisconnectError, type Handler, type HttpResponse, type Route } from '../../src/http/types.ts';
 import { fakeRequest } from './support/fake-request.ts';
 
-const answer =
+const respond =
   (name: string): Handler =>
   (_, params) => ({ status: 200, body: JSON.stringify({ name, ...params }) });
 
-const route = (method: Route['method'], path: string): Route => ({ method, path, handle: answer(`${method} ${path}`) });
+const route = (method: Route['method'], path: string): Route => ({
+  method,
+  path,
+  handle: respond(`${method} ${path}`),
+});
 
 const routes = [
   route('POST', '/api/telemetry'),
@@ -23,8 +27,8 @@ const routes = [
   route('GET', '/'),
 ];
 const dispatch = createRouter(routes);
-const ask = (method: string, path: string) => dispatch(fakeRequest({ method, path })) as Reply;
-const bodyOf = (reply: Reply) => JSON.parse(reply.body as string);
+const ask = (method: string, path: string) => dispatch(fakeRequest({ method, path })) as HttpResponse;
+const parseBody = (response: HttpResponse) => JSON.parse(response.body as string);
 
 describe('a router', () => {
   it.each([
@@ -38,14 +42,14 @@ describe('a router', () => {
     ['GET', '/users/me/keys/k', { name: 'GET /users/:id/keys/:key', id: 'me', key: 'k' }],
     ['DELETE', '/users/fixed/x', { name: 'DELETE /:any/fixed/:last', any: 'users', last: 'x' }],
   ])('routes %s %s', (method, path, expected) => {
-    expect(bodyOf(ask(method, path))).toEqual(expected);
+    expect(parseBody(ask(method, path))).toEqual(expected);
   });
 
   it.each(['', '/users', '/users/', '/users//keys', '/users/a/keys/', '//', '/api/telemetry/', '/__proto__'])(
     'finds no route for %j',
     (path) => {
-      const reply = ask('GET', path);
-      expect([reply.status, bodyOf(reply).code]).toEqual([404, 'not_found']);
+      const response = ask('GET', path);
+      expect([response.status, parseBody(response).code]).toEqual([404, 'not_found']);
     },
   );
 
@@ -56,8 +60,12 @@ describe('a router', () => {
     ['get', '/users/you', 'GET, PATCH, HEAD, OPTIONS'],
     ['__proto__', '/', 'GET, HEAD, OPTIONS'],
   ])('refuses %s %s and returns the allowed methods', (method, path, allow) => {
-    const reply = ask(method, path);
-    expect([reply.status, bodyOf(reply).code, reply.headers?.['allow']]).toEqual([405, 'method_not_allowed', allow]);
+    const response = ask(method, path);
+    expect([response.status, parseBody(response).code, response.headers?.['allow']]).toEqual([
+      405,
+      'method_not_allowed',
+      allow,
+    ]);
   });
 
   it('answers OPTIONS with the allowed methods', () => {
@@ -66,27 +74,29 @@ describe('a router', () => {
 
   it('leaves OPTIONS to an OPTIONS route', () => {
     const own = createRouter([route('POST', '/x'), route('OPTIONS', '/x')]);
-    expect(bodyOf(own(fakeRequest({ method: 'OPTIONS', path: '/x' })) as Reply)).toEqual({ name: 'OPTIONS /x' });
-    expect((own(fakeRequest({ method: 'GET', path: '/x' })) as Reply).headers?.['allow']).toBe('POST, OPTIONS');
+    expect(parseBody(own(fakeRequest({ method: 'OPTIONS', path: '/x' })) as HttpResponse)).toEqual({
+      name: 'OPTIONS /x',
+    });
+    expect((own(fakeRequest({ method: 'GET', path: '/x' })) as HttpResponse).headers?.['allow']).toBe('POST, OPTIONS');
   });
 
   it('refuses OPTIONS for a route with noOptions', () => {
     const none = createRouter([{ ...route('POST', '/x'), noOptions: true }]);
-    const reply = none(fakeRequest({ method: 'OPTIONS', path: '/x' })) as Reply;
-    expect([reply.status, reply.headers?.['allow']]).toEqual([405, 'POST']);
+    const response = none(fakeRequest({ method: 'OPTIONS', path: '/x' })) as HttpResponse;
+    expect([response.status, response.headers?.['allow']]).toEqual([405, 'POST']);
   });
 
   it('decodes any encoded parameter', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), (id) => {
-        expect(bodyOf(ask('GET', `/users/${encodeURIComponent(id)}/keys`))).toMatchObject({ id });
+        expect(parseBody(ask('GET', `/users/${encodeURIComponent(id)}/keys`))).toMatchObject({ id });
       }),
     );
   });
 
   it.each(['%', '%4', '%zz', '%ff', '%c3', '%ed%a0%80'])('refuses the parameter %s', (id) => {
-    const reply = ask('GET', `/users/${id}`);
-    expect([reply.status, bodyOf(reply).code]).toEqual([400, 'invalid_path']);
+    const response = ask('GET', `/users/${id}`);
+    expect([response.status, parseBody(response).code]).toEqual([400, 'invalid_path']);
   });
 
   it('rejects two routes for one method and path', () => {
@@ -113,16 +123,16 @@ describe('a handler', () => {
   ];
 
   it('that is synchronous stays so', () => {
-    const reply = { status: 202 };
-    expect(run(() => reply)).toBe(reply);
+    const response = { status: 202 };
+    expect(run(() => response)).toBe(response);
   });
 
-  it.each(failing(new ApiError('rate_limited', 'Wait', 1.2)))(
+  it.each(failing(new Refusal('rate_limited', 'Wait', 1.2)))(
     'that %s a refusal answers with a problem document',
     async (_, handle) => {
-      const reply = await run(handle);
-      expect(reply.headers).toEqual({ 'content-type': 'application/problem+json', 'retry-after': '2' });
-      expect([reply.status, bodyOf(reply)]).toMatchObject([429, { code: 'rate_limited', detail: 'Wait' }]);
+      const response = await run(handle);
+      expect(response.headers).toEqual({ 'content-type': 'application/problem+json', 'retry-after': '2' });
+      expect([response.status, parseBody(response)]).toMatchObject([429, { code: 'rate_limited', detail: 'Wait' }]);
       expect(failures).toEqual([]);
     },
   );
@@ -130,17 +140,20 @@ describe('a handler', () => {
   it.each(failing(new Error('cause')))(
     'that %s anything else answers 500, and the error is reported',
     async (_, handle) => {
-      const reply = await run(handle);
-      expect([reply.status, bodyOf(reply).code]).toEqual([500, 'internal']);
-      expect(reply.body).not.toContain('cause:');
+      const response = await run(handle);
+      expect([response.status, parseBody(response).code]).toEqual([500, 'internal']);
+      expect(response.body).not.toContain('cause:');
       expect(failures).toEqual([new Error('cause')]);
     },
   );
 
-  it.each(failing(new ClientGone()))('that %s because the client disconnected is not reported', async (_, handle) => {
-    await run(handle);
-    expect(failures).toEqual([]);
-  });
+  it.each(failing(new DisconnectError()))(
+    'that %s because the client disconnected is not reported',
+    async (_, handle) => {
+      await run(handle);
+      expect(failures).toEqual([]);
+    },
+  );
 });
 
 it('a failure is logged with its route and the id that the client gets', async () => {
@@ -149,7 +162,7 @@ it('a failure is logged with its route and the id that the client gets', async (
     ids: new RequestIds((length) => Buffer.alloc(length, 7)),
     failed: (error, about) => told.push([(error as Error).message, about]),
   });
-  const reply = await router(fakeRequest({ method: 'GET', path: '/users/ann' }));
-  expect([reply.status, reply.headers?.['x-request-id']]).toEqual([500, '070707070707-1']);
+  const response = await router(fakeRequest({ method: 'GET', path: '/users/ann' }));
+  expect([response.status, response.headers?.['x-request-id']]).toEqual([500, '070707070707-1']);
   expect(told).toEqual([['x', { requestId: '070707070707-1', route: '/users/:id' }]]);
 });

@@ -10,7 +10,7 @@ function openRouter(fromMs: number) {
   let now = 0;
   const clock = { monotonic: () => now };
   const log = { warn: (msg: string, fields = {}) => void lines.push({ msg, ...fields }) };
-  const answer = createRouter(
+  const dispatch = createRouter(
     [
       {
         method: 'GET',
@@ -24,7 +24,7 @@ function openRouter(fromMs: number) {
     { slow: new SlowRequests(fromMs, log, clock), clock, ids: new RequestIds(() => Buffer.alloc(6)) },
   );
   const ask = (ms: number, id?: string) =>
-    answer({ method: 'GET', path: '/of/ann', query: String(ms), header: () => id } as unknown as Request);
+    dispatch({ method: 'GET', path: '/of/ann', query: String(ms), header: () => id } as unknown as Request);
   return { lines, ask, pass: (ms: number) => (now += ms) };
 }
 
@@ -32,8 +32,8 @@ test('logs a slow request with its route and the id in its answer', async () => 
   const { lines, ask } = openRouter(100);
   await ask(99);
   expect(lines).toEqual([]);
-  const reply = await ask(100);
-  const requestId = reply.headers?.['x-request-id'];
+  const response = await ask(100);
+  const requestId = response.headers?.['x-request-id'];
   expect(requestId).toMatch(/^0{12}-/);
   expect(lines).toEqual([
     {

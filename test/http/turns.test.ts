@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { inTurns } from '../../src/http/turns.ts';
-import type { Reply, Request } from '../../src/http/types.ts';
+import { limitPerTurn } from '../../src/http/turns.ts';
+import type { HttpResponse, Request } from '../../src/http/types.ts';
 
 /** A dispatch that answers two requests per turn of the event loop. Turns end on command of the test. */
 function open() {
   const ends: (() => void)[] = [];
   const seen: string[] = [];
-  const dispatch = inTurns(
+  const dispatch = limitPerTurn(
     ({ path }) => {
       seen.push(path);
       return { status: 200, body: path };
@@ -14,16 +14,16 @@ function open() {
     2,
     (callback) => ends.push(callback),
   );
-  const answered: string[] = [];
+  const responses: string[] = [];
   async function send(path: string): Promise<void> {
-    const { body } = (await dispatch({ path } as Request)) as Reply;
-    answered.push(String(body));
+    const { body } = (await dispatch({ path } as Request)) as HttpResponse;
+    responses.push(String(body));
   }
   async function endTurn(): Promise<void> {
     ends.shift()?.();
     await settle();
   }
-  return { send, seen, answered, ends, endTurn };
+  return { send, seen, answered: responses, ends, endTurn };
 }
 
 async function settle(): Promise<void> {

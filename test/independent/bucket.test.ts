@@ -9,16 +9,16 @@ import { Bucket, bucketDestination, readCredentials, upload } from '../../src/st
 import { makeScheduled } from '../../src/storage/backup/make-scheduled.ts';
 import { readBackup } from '../../src/storage/backup/read-backup.ts';
 import { filledDirectory, steady } from '../storage/backup/data-directory.ts';
-import { type Started, startBinary, stop } from '../support/binary.ts';
+import { type StartedProcess, startBinary, stop } from '../support/binary.ts';
 import { runBinary } from '../support/run-binary.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { knownCredentials, startS3Server } from './s3-server.ts';
-import { type Arrived, startSignatureCheck } from './signature-check.ts';
+import { type ArrivedRequest, startSignatureCheck } from './signature-check.ts';
 
 const credentials = knownCredentials;
 const never = new AbortController().signal;
 
-let server: Started;
+let server: StartedProcess;
 let check: Awaited<ReturnType<typeof startSignatureCheck>>;
 let endpoint = '';
 
@@ -111,7 +111,7 @@ async function answering(...answers: readonly ((response: ServerResponse) => voi
   return { http: `127.0.0.1:${(server.address() as AddressInfo).port}`, calls: () => calls };
 }
 
-const listOf = (...keys: readonly string[]) => keys.map((key) => `<Key>${key}</Key>`).join('');
+const formatKeys = (...keys: readonly string[]) => keys.map((key) => `<Key>${key}</Key>`).join('');
 
 const names = [
   'plain',
@@ -144,13 +144,13 @@ test.each(names)('requests for %s are signed as by AWS, and reach the server', a
 
 test('a long list has pages, whose tokens are signed too', async () => {
   const { http } = await answering(
-    (response) => response.end(`${listOf('a&amp;b')}<NextContinuationToken>x+/=&amp; y</NextContinuationToken>`),
-    (response) => response.end(listOf('c&#38;&#x26;&lt;d')),
+    (response) => response.end(`${formatKeys('a&amp;b')}<NextContinuationToken>x+/=&amp; y</NextContinuationToken>`),
+    (response) => response.end(formatKeys('c&#38;&#x26;&lt;d')),
   );
   const front = await startSignatureCheck(http, { ...credentials, region: 'us-east-1' });
   onTestFinished(() => void front.close());
   expect(await bucketAt(front.endpoint).keys('of shop/')).toEqual(['a&b', 'c&&<d']);
-  const queries = front.arrived.map(({ url }: Arrived) => url.split('?')[1]);
+  const queries = front.arrived.map(({ url }: ArrivedRequest) => url.split('?')[1]);
   expect(queries).toEqual([
     'list-type=2&prefix=of%20shop%2F',
     'list-type=2&prefix=of%20shop%2F&continuation-token=x%2B%2F%3D%26%20y',
@@ -204,7 +204,7 @@ test('an upload is aborted if a part is refused, which frees its parts', async (
 test('a backup that the bucket refuses replaces none, and leaves nothing behind', async () => {
   const data = filledDirectory();
   const stored = Array.from({ length: 5 }, (_, at) => `flagmeter-2026-01-0${at + 1}T00-00-00Z.backup`);
-  const list = (response: ServerResponse) => void response.end(listOf(...stored));
+  const list = (response: ServerResponse) => void response.end(formatKeys(...stored));
   const { http, calls } = await answering(error(403, 'AccessDenied'), list);
   const settings = { endpoint: `http://${http}`, region: 'us-east-1', credentials: credentialsFile() };
   const destination = bucketDestination('s3://backups', settings, data, never);
@@ -228,7 +228,7 @@ test('a request to a bucket that hangs is given up, and one that fails briefly i
   const { http, calls } = await answering(
     (response) => void response.writeHead(503).end(),
     (response) => void response.writeHead(503).end(),
-    (response) => void response.end(listOf('one')),
+    (response) => void response.end(formatKeys('one')),
   );
   expect(await bucketAt(`http://${http}`, { retriesMs: [1, 1] }).keys('')).toEqual(['one']);
   expect(calls()).toBe(3);

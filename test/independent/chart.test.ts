@@ -35,14 +35,14 @@ describe('the Helm chart', () => {
   const yaml = (name: string) => parse(readFileSync(join(chart, name), 'utf8'));
 
   /** The errors of the values by their schema. */
-  function refusalOf(values: object): string {
+  function findRefusal(values: object): string {
     const check = new Ajv().compile(JSON.parse(readFileSync(join(chart, 'values.schema.json'), 'utf8')));
     return check(values) ? '' : JSON.stringify(check.errors);
   }
 
   function render(changed: object) {
     const values = { ...yaml('values.yaml'), ...changed };
-    expect(refusalOf(values)).toBe('');
+    expect(findRefusal(values)).toBe('');
     const { version, appVersion, name } = yaml('Chart.yaml');
     const input = JSON.stringify({
       Values: values,
@@ -173,8 +173,8 @@ describe('the Helm chart', () => {
     ['an unknown value', { replica: 2 }],
   ])('has a schema that rejects %s', (_, changed) => {
     const values = { ...yaml('values.yaml'), config: url };
-    expect(refusalOf(values)).toBe('');
-    expect(refusalOf({ ...values, ...changed })).not.toBe('');
+    expect(findRefusal(values)).toBe('');
+    expect(findRefusal({ ...values, ...changed })).not.toBe('');
   });
 
   test('writes only fields that Kubernetes knows', () => {

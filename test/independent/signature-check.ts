@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers';
 import { SignatureV4 } from '@smithy/signature-v4';
 
 /** The credentials that requests must be signed with. */
-export interface Signing {
+export interface SigningCredentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   readonly sessionToken?: string;
@@ -13,7 +13,7 @@ export interface Signing {
 }
 
 /** A request as it has arrived. */
-export interface Arrived {
+export interface ArrivedRequest {
   readonly method: string;
   /** Path and query, as they were on the wire. */
   readonly url: string;
@@ -46,7 +46,10 @@ class Sha256 {
  * Signs a request that has arrived with AWS's own signer, as the server of AWS does: from what was on the wire.
  * @returns the `Authorization` header that it must have
  */
-export async function signAgain({ method, url, headers, body }: Arrived, signing: Signing): Promise<string> {
+export async function signAgain(
+  { method, url, headers, body }: ArrivedRequest,
+  signing: SigningCredentials,
+): Promise<string> {
   const { region, ...credentials } = signing;
   const [path = '', search = ''] = url.split('?');
   const pairs = search.split('&').filter((pair) => pair !== '');
@@ -63,7 +66,7 @@ export async function signAgain({ method, url, headers, body }: Arrived, signing
       headers: Object.fromEntries(signed.map((name) => [name, String(headers[name])])),
       body,
     },
-    { signingDate: dateOf(String(headers['x-amz-date'])) },
+    { signingDate: parseDate(String(headers['x-amz-date'])) },
   );
   return again.headers['authorization']!;
 }
@@ -74,7 +77,7 @@ function escaped(segment: string): string {
   return encodeURIComponent(decodeURIComponent(segment)).replace(/[!'()*]/g, hex);
 }
 
-function dateOf(text: string): Date {
+function parseDate(text: string): Date {
   return new Date(text.replace(/^(....)(..)(..)T(..)(..)(..)Z$/, '$1-$2-$3T$4:$5:$6Z'));
 }
 
@@ -82,8 +85,8 @@ function dateOf(text: string): Date {
  * A server before one of S3 that does not check signatures: it does. Its answers are those of AWS.
  * @param behind `HOST:PORT`
  */
-export async function startSignatureCheck(behind: string, signing: Signing) {
-  const arrived: Arrived[] = [];
+export async function startSignatureCheck(behind: string, signing: SigningCredentials) {
+  const arrived: ArrivedRequest[] = [];
   const server = createServer(async (incoming, response) => {
     const { method = '', url = '', headers } = incoming;
     const each = { method, url, headers, body: await buffer(incoming) };
@@ -103,7 +106,7 @@ function refuse(response: ServerResponse, code: string): void {
   response.writeHead(403).end(`<Error><Code>${code}</Code></Error>`);
 }
 
-function pass(behind: string, { method, url, headers, body }: Arrived, response: ServerResponse): void {
+function pass(behind: string, { method, url, headers, body }: ArrivedRequest, response: ServerResponse): void {
   const [host, port] = behind.split(':');
   request({ host, port, method, path: url, headers }, (answer) => {
     response.writeHead(answer.statusCode!, answer.headers);

@@ -99,13 +99,13 @@ function changesIn(batch: Batch): { counted: number[]; forgotten: number[] } {
 const first = 0xf0000000;
 
 /** The `n`th message of an application. */
-const messageOf = (application: number, n: number) => [application, 1, first + n, 9] as const;
+const createMessage = (application: number, n: number) => [application, 1, first + n, 9] as const;
 
 test('over the limit, the oldest are forgotten, in memory and on disk', () => {
   const seen = new SeenMessages([], 2);
   const batch = new Batch();
-  for (const n of [1, 2, 3]) seen.add(messageOf(1, n), n, batch);
-  expect([1, 2, 3].map((n) => seen.find(messageOf(1, n), 4) !== undefined)).toEqual([false, true, true]);
+  for (const n of [1, 2, 3]) seen.add(createMessage(1, n), n, batch);
+  expect([1, 2, 3].map((n) => seen.find(createMessage(1, n), 4) !== undefined)).toEqual([false, true, true]);
   expect(changesIn(batch)).toEqual({ counted: [1, 2, 3], forgotten: [1] });
 });
 
@@ -114,13 +114,15 @@ test('an application that floods does not evict the messages of another', () => 
   const batch = new Batch();
   const quiet = Array.from({ length: 20 }, (_, at) => at + 2);
   for (const application of quiet) {
-    for (let n = 0; n < 40; n += 1) seen.add(messageOf(application, n), 0, batch);
+    for (let n = 0; n < 40; n += 1) seen.add(createMessage(application, n), 0, batch);
   }
-  for (let n = 0; n < 20_000; n += 1) seen.add(messageOf(1, n), 1 + n / 1000, batch);
+  for (let n = 0; n < 20_000; n += 1) seen.add(createMessage(1, n), 1 + n / 1000, batch);
   for (const application of quiet) {
-    for (let n = 0; n < 40; n += 1) expect(seen.find(messageOf(application, n), 30)).toBeDefined();
+    for (let n = 0; n < 40; n += 1) expect(seen.find(createMessage(application, n), 30)).toBeDefined();
   }
-  const own = Array.from({ length: 20_000 }, (_, n) => n).filter((n) => seen.find(messageOf(1, n), 30) !== undefined);
+  const own = Array.from({ length: 20_000 }, (_, n) => n).filter(
+    (n) => seen.find(createMessage(1, n), 30) !== undefined,
+  );
   expect(own.length).toBeGreaterThan(100);
   expect(own.length).toBeLessThanOrEqual(200);
   expect(own.at(-1)).toBe(19_999);
@@ -129,17 +131,17 @@ test('an application that floods does not evict the messages of another', () => 
 test('expired messages make room first', () => {
   const seen = new SeenMessages([], 100);
   const batch = new Batch();
-  for (let n = 0; n < 90; n += 1) seen.add(messageOf(1, n), 0, batch);
-  for (let n = 0; n < 90; n += 1) seen.add(messageOf(2, n), 10 * minute, batch);
+  for (let n = 0; n < 90; n += 1) seen.add(createMessage(1, n), 0, batch);
+  for (let n = 0; n < 90; n += 1) seen.add(createMessage(2, n), 10 * minute, batch);
   expect(changesIn(batch).forgotten).toEqual([]);
-  for (let n = 0; n < 90; n += 1) expect(seen.find(messageOf(2, n), 11 * minute)).toBeDefined();
+  for (let n = 0; n < 90; n += 1) expect(seen.find(createMessage(2, n), 11 * minute)).toBeDefined();
 });
 
 test('messages of a deleted application are forgotten', () => {
   const seen = new SeenMessages();
-  for (const application of [1, 2]) seen.add(messageOf(application, 1), 0, new Batch());
+  for (const application of [1, 2]) seen.add(createMessage(application, 1), 0, new Batch());
   seen.forget(1);
-  expect([1, 2].map((application) => seen.find(messageOf(application, 1), 1) !== undefined)).toEqual([false, true]);
+  expect([1, 2].map((application) => seen.find(createMessage(application, 1), 1) !== undefined)).toEqual([false, true]);
 });
 
 test('messages of a failed batch are forgotten', async () => {

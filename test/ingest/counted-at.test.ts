@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { countedAt } from '../../src/ingest/counted-at.ts';
-import { bucketOf, bucketWidth, horizonsAt, minuteOf } from '../../src/storage/lmdb/blocks.ts';
+import { bucketWidth, decodeMinute, encodeBucket, horizonsAt } from '../../src/storage/lmdb/blocks.ts';
 
 const noon = Date.UTC(2026, 0, 31, 12);
 
@@ -38,7 +38,7 @@ describe('a report is counted', () => {
     })),
   ])('$what', ({ time, at = time, width, start }) => {
     expect(countedAt(time, now, retention)).toEqual({
-      bucket: bucketOf(width, start / 60_000),
+      bucket: encodeBucket(width, start / 60_000),
       minute: Math.floor(Math.min(at, now) / 60_000),
       at,
       moved: at !== time,
@@ -58,7 +58,7 @@ describe('a report is counted', () => {
         expect(at).toBeLessThanOrEqual(clock);
         if (moved) {
           const later = horizonsAt(clock + 24 * hour - 1, kept);
-          expect(minuteOf(bucket)).toBeGreaterThanOrEqual(later.days);
+          expect(decodeMinute(bucket)).toBeGreaterThanOrEqual(later.days);
         }
       }),
     );

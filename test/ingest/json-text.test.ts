@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { canonicalInteger, peekerOf, quoteLargeNumbers } from '../../src/ingest/json-text.ts';
+import { canonicalInteger, createPeeker, quoteLargeNumbers } from '../../src/ingest/json-text.ts';
 
 describe('a canonical integer', () => {
   test.each([
@@ -79,7 +79,7 @@ describe('large numbers', () => {
   });
 });
 
-const peek = peekerOf('k', 'e');
+const peek = createPeeker('k', 'e');
 
 test.each([
   ['{"k":"key","e":"Production"}', { k: 'key', e: 'Production' }],
@@ -112,8 +112,8 @@ test('reads the same as a parser from any JSON body', () => {
   );
 });
 
-test.each(['"k":"\\', '"k" ', '"k":"', '"k":', '"k":"x",'])('runs in linear time on repeated %s', (piece) => {
-  const body = Buffer.from(piece.repeat(Math.ceil(65_536 / piece.length)));
+test.each(['"k":"\\', '"k" ', '"k":"', '"k":', '"k":"x",'])('runs in linear time on repeated %s', (chunk) => {
+  const body = Buffer.from(chunk.repeat(Math.ceil(65_536 / chunk.length)));
   const spaces = Buffer.from(`"k"${' '.repeat(65_536)}`);
   const start = process.cpuUsage();
   for (const each of [body, spaces]) peek(each);

@@ -23,9 +23,9 @@ export async function openShop(
 
 export async function post(service: LocalService, path: string, body: string, key?: string): Promise<number> {
   const headers = { 'content-type': 'application/json', ...(key === undefined ? {} : { 'idempotency-key': key }) };
-  const answer = await fetch(`http://${service.http}${path}`, { method: 'POST', headers, body });
-  await answer.arrayBuffer();
-  return answer.status;
+  const response = await fetch(`http://${service.http}${path}`, { method: 'POST', headers, body });
+  await response.arrayBuffer();
+  return response.status;
 }
 
 /** Finer than a millisecond. */

@@ -14,8 +14,8 @@ describe('a usage report', () => {
     const shop = await openShop(service);
     const stats = '"stats":[{"enabledCount":1,"feature":"checkout"}]';
     const head = `"processStartTime":"2026-01-31T12:00:00.0Z","instanceName":"web","time":"${time.replace('Z', '+00:00')}"`;
-    const turned = `{${stats},${head},"environment":"Production","appKey":"${shop.key}"}`;
-    for (const body of [report(shop), report(shop), turned]) {
+    const reordered = `{${stats},${head},"environment":"Production","appKey":"${shop.key}"}`;
+    for (const body of [report(shop), report(shop), reordered]) {
       expect(await post(service, '/api/usage/stats', body)).toBe(200);
     }
     expect(await checks(service, shop)).toBe(1);
@@ -42,8 +42,8 @@ describe('a usage report', () => {
   ])('with a time in %s counts each time, because twenty processes of a host report alike', async (_, time) => {
     const shop = await openShop(service);
     const alike = Array.from({ length: 20 }, () => report(shop, { time, instanceName: undefined }));
-    const answers = await Promise.all(alike.map((body) => post(service, '/api/usage/stats', body)));
-    expect(new Set(answers)).toEqual(new Set([200]));
+    const statuses = await Promise.all(alike.map((body) => post(service, '/api/usage/stats', body)));
+    expect(new Set(statuses)).toEqual(new Set([200]));
     expect(await checks(service, shop)).toBe(20);
     await expect.poll(() => notes(service, shop)).toEqual({ possible_repeat: 19 });
     for (const body of alike) await post(service, '/api/usage/stats', body, 'the same');
@@ -61,10 +61,10 @@ describe('a usage report', () => {
 
   test('sent many times concurrently counts once', async () => {
     const shop = await openShop(service);
-    const answers = await Promise.all(
+    const statuses = await Promise.all(
       Array.from({ length: 20 }, () => post(service, '/api/usage/stats', report(shop))),
     );
-    expect(new Set(answers)).toEqual(new Set([200]));
+    expect(new Set(statuses)).toEqual(new Set([200]));
     expect(await checks(service, shop)).toBe(1);
   });
 

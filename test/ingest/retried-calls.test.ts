@@ -3,7 +3,7 @@ import { manage } from '../support/binary.ts';
 import { call, openClient } from '../support/grpc-call.ts';
 import { callByWeb } from '../support/grpc-web-client.ts';
 import { opened } from '../support/opened.ts';
-import { encode, messageOf, registry } from '../support/report-messages.ts';
+import { encode, parseMessage, registry } from '../support/report-messages.ts';
 import { type LocalService, startLocal } from '../support/service.ts';
 import { checks, inMs, notes, openShop, post, report } from './repeated-reports.ts';
 
@@ -17,8 +17,8 @@ describe('a call marked as a retry', () => {
     const message = encode('Usage.FeatureStat', JSON.parse(report(shop, { time: inMs })));
     const client = openClient(service.grpc);
     for (const metadata of [{}, {}, retry('0'), retry('x'), retry('1'), retry('2')]) {
-      const answer = await call(client, '/Usage.Usage/SendStats', message, { metadata });
-      expect(answer).toMatchObject({ code: 0 });
+      const response = await call(client, '/Usage.Usage/SendStats', message, { metadata });
+      expect(response).toMatchObject({ code: 0 });
     }
     client.close();
     expect(await checks(service, shop)).toBe(4);
@@ -27,12 +27,12 @@ describe('a call marked as a retry', () => {
 
   test('counts once if the first attempt never arrived', async () => {
     const shop = await openShop(service);
-    const message = messageOf('Usage.FeatureStat', JSON.parse(report(shop, { time: inMs })));
+    const message = parseMessage('Usage.FeatureStat', JSON.parse(report(shop, { time: inMs })));
     for (const attempts of ['1', '2']) {
-      const outcome = await callByWeb(`http://${service.http}`, registry.getService('Usage.Usage')!, message, {
+      const result = await callByWeb(`http://${service.http}`, registry.getService('Usage.Usage')!, message, {
         headers: retry(attempts),
       });
-      expect(outcome.status).toBe('OK');
+      expect(result.status).toBe('OK');
     }
     expect(await checks(service, shop)).toBe(1);
     await expect.poll(() => notes(service, shop)).toEqual({ repeated: 1 });

@@ -34,8 +34,8 @@ async function report(
     'x-forwarded-for': from,
     ...(typeof body === 'string' ? {} : { 'content-encoding': 'gzip' }),
   };
-  const answer = await fetch(`http://${service.http}/api/usage/stats`, { method: 'POST', headers, body });
-  return { status: answer.status, ...((await answer.json()) as object) };
+  const response = await fetch(`http://${service.http}/api/usage/stats`, { method: 'POST', headers, body });
+  return { status: response.status, ...((await response.json()) as object) };
 }
 
 describe('large reports that name no application', () => {

@@ -2,12 +2,12 @@ import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { verifyClient } from '../../src/accounts/api-keys.ts';
 import { showApiKey } from '../../src/management/api-keys.ts';
-import { openPeopleFixture } from './people.ts';
+import { openUsersFixture } from './people.ts';
 
 const dayMs = 24 * 3_600_000;
 
 async function open() {
-  const fixture = await openPeopleFixture();
+  const fixture = await openUsersFixture();
   return { ...fixture, path: `/teams/${fixture.team.id}/api-keys` };
 }
 
@@ -75,7 +75,7 @@ describe('an API key', () => {
     const [own] = (await as(ada, 'GET', path)).json.items;
     await as(ada, 'DELETE', `${path}/${own.clientId}`);
     late.arrive();
-    expect(await late.answer).toMatchObject({
+    expect(await late.response).toMatchObject({
       status: 401,
       headers: { 'www-authenticate': 'Bearer error="invalid_token"' },
     });

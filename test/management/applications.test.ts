@@ -5,11 +5,11 @@ import { openManageFixture } from './fixture.ts';
 describe('creating an application', () => {
   test('needs only a name', async () => {
     const { call, team, clock } = await openManageFixture();
-    const answer = await call('POST', '/applications', { name: 'Shop' });
+    const response = await call('POST', '/applications', { name: 'Shop' });
     const now = new Date(clock.now()).toISOString();
-    expect(answer.status).toBe(201);
-    expect(answer.headers['location']).toBe(`/api/v2/applications/${answer.json.id}`);
-    expect(answer.json).toEqual({
+    expect(response.status).toBe(201);
+    expect(response.headers['location']).toBe(`/api/v2/applications/${response.json.id}`);
+    expect(response.json).toEqual({
       id: expect.stringMatching(/^app_/),
       name: 'Shop',
       teamId: team.id,
@@ -21,9 +21,9 @@ describe('creating an application', () => {
       createdAt: now,
       updatedAt: now,
     });
-    expect((await call('GET', `/applications/${answer.json.id}`)).json).toEqual(answer.json);
+    expect((await call('GET', `/applications/${response.json.id}`)).json).toEqual(response.json);
     // Nodes of two releases run side by side, and the entity tag is a hash of the fields in this order.
-    expect(Object.keys(answer.json).join(' ')).toBe(
+    expect(Object.keys(response.json).join(' ')).toBe(
       'id name teamId allowedOrigins acceptClientIdentities rate burst environments createdAt updatedAt',
     );
   });
@@ -38,10 +38,10 @@ describe('creating an application', () => {
       rate: 0.5,
       burst: 1,
     };
-    const answer = await call('POST', '/applications', { ...settings, environments: ['__proto__'] });
-    expect(answer.status).toBe(201);
-    expect(answer.json).toMatchObject(settings);
-    expect(answer.json.environments.map(({ name }: { name: string }) => name)).toEqual(['__proto__']);
+    const response = await call('POST', '/applications', { ...settings, environments: ['__proto__'] });
+    expect(response.status).toBe(201);
+    expect(response.json).toMatchObject(settings);
+    expect(response.json.environments.map(({ name }: { name: string }) => name)).toEqual(['__proto__']);
   });
 
   test.each<[unknown, string, string]>([
@@ -59,9 +59,9 @@ describe('creating an application', () => {
     [{ name: 'a', environments: ['Test', '..'] }, 'invalid_name', '.. cannot be in a URL'],
   ])('refuses %j', async (body, code, detail) => {
     const { call } = await openManageFixture();
-    const answer = await call('POST', '/applications', body);
-    expect(answer).toMatchObject(refusal(400, code));
-    expect(answer.json.detail).toContain(detail);
+    const response = await call('POST', '/applications', body);
+    expect(response).toMatchObject(refusal(400, code));
+    expect(response.json.detail).toContain(detail);
   });
 
   test('refuses a body that is too large, and too many environments', async () => {

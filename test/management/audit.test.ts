@@ -43,8 +43,8 @@ test('an Admin reads only the entries of their own teams, and a User none', asyn
 test('only Admins of the first team see failed sign-ins to unknown accounts', async () => {
   const { call, tokens, directory } = await openManageFixture();
   const nothing = { type: 'user', id: '', name: '' };
-  await directory.under({ address: '192.0.2.7' }).change((draft) => draft.note('sign-in.failed', null, nothing));
-  await directory.change((draft) => draft.note('signing-key.rotated', null, nothing));
+  await directory.under({ address: '192.0.2.7' }).change((tx) => tx.note('sign-in.failed', null, nothing));
+  await directory.change((tx) => tx.note('signing-key.rotated', null, nothing));
   const seen = async (token: string) =>
     ((await call('GET', '/audit', undefined, token)).json.items as Entry[])
       .map(({ action }) => action)
@@ -59,7 +59,7 @@ test('Admins of other teams do not see who administers the installation', async 
   const policy = { type: 'sign-in-policy', id: '', name: '' };
   await directory
     .under({ id: admin?.id ?? '', address: '192.0.2.7' })
-    .change((draft) => draft.note('sign-in-policy.changed', null, policy));
+    .change((tx) => tx.note('sign-in-policy.changed', null, policy));
   const seen = async (token: string) =>
     JSON.stringify((await call('GET', '/audit', undefined, token)).json).includes('sign-in-policy.changed');
   expect([await seen(tokens.admin), await seen(tokens.outsider)]).toEqual([true, false]);
@@ -90,16 +90,16 @@ test('a page over thousands of entries is read with pauses for other requests', 
   store.lmdb.transactionSync(() => {
     for (let number = 1000; number < 12_000; number += 1) store.audit.putSync(auditKey(number), { ...foreign, number });
   });
-  let turns = 0;
+  let ticks = 0;
   const count = () => {
-    turns += 1;
+    ticks += 1;
     counting = setImmediate(count);
   };
   let counting = setImmediate(count);
   const first = (await call('GET', '/audit')).json;
   clearImmediate(counting);
   expect(first.items).toEqual([]);
-  expect(turns).toBeGreaterThan(40);
+  expect(ticks).toBeGreaterThan(40);
   const { items, nextCursor } = (await call('GET', `/audit?cursor=${first.nextCursor}`)).json;
   expect(items.at(-1)).toMatchObject({ action: 'team.created' });
   expect(nextCursor).toBeNull();

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { CleanupItem } from '../../src/contract/shapes/cleanup.ts';
-import { pullRequestOf, pullRequestOfAll } from '../../src/management/cleanup.ts';
+import { createJointPullRequest, createPullRequest } from '../../src/management/cleanup.ts';
 import { dayMs } from './fixture.ts';
 import { openRegistry } from './registry.ts';
 
@@ -91,7 +91,7 @@ test('the text of a pull request has the evidence, the places with their owners,
     references: [{ path: 'src/(a).ts', line: 3, owners: ['@shop/web'], url: 'https://x.example/(a)#L3' }],
   };
   const owners = [{ type: 'text', id: null, name: '@shop/web' } as const];
-  const { title, body } = pullRequestOf(item({ variant: 'on', owners, code: [code] }));
+  const { title, body } = createPullRequest(item({ variant: 'on', owners, code: [code] }));
   expect(title).toBe('Remove the flag old-banner, keep on');
   expect(body).toBe(`Removes the flag \`old-banner\`. Keep the branch \`on\`, which everyone gets.
 
@@ -116,11 +116,11 @@ test('the text of a pull request has the evidence, the places with their owners,
 });
 
 test('several flags have one text with a list and a section each', () => {
-  const text = pullRequestOfAll([item(), item({ feature: 'b' })]);
+  const text = createJointPullRequest([item(), item({ feature: 'b' })]);
   expect(text?.title).toBe('Remove 2 flags');
   expect(text?.body).toMatch(/^- \[ \] `old-banner`: Remove it/);
   expect(text?.body.match(/^## /gm)).toHaveLength(2);
-  expect(pullRequestOfAll([])).toBeNull();
+  expect(createJointPullRequest([])).toBeNull();
 });
 
 test('no name has an effect as Markdown', () => {
@@ -131,7 +131,7 @@ test('no name has an effect as Markdown', () => {
         { code: 'still_checked', at: null, names: [sender], text: `${sender} still checks it.` } as const,
       ];
       const owners = [{ type: 'text', id: null, name: owner } as const];
-      const { title, body } = pullRequestOf(
+      const { title, body } = createPullRequest(
         item({ feature, owners, reasons: reasons.map((each) => ({ ...each, names: [...each.names] })) }),
       );
       expect(title).not.toMatch(/[\n\u202e]/);

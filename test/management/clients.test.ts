@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { matchesHash } from '../../src/accounts/secrets.ts';
-import { openPeopleFixture } from './people.ts';
+import { openUsersFixture } from './people.ts';
 
 const redirectUris = ['https://app.example/callback', 'http://127.0.0.1/callback'];
 
 async function open() {
-  const fixture = await openPeopleFixture();
+  const fixture = await openUsersFixture();
   return { ...fixture, path: `/teams/${fixture.team.id}/clients` };
 }
 

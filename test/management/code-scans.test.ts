@@ -6,7 +6,7 @@ import { refusal } from '../auth/fixture.ts';
 import { openRegistry } from './registry.ts';
 
 const place = (path: string, line: number, ...owners: string[]) => ({ path, line, owners });
-const scanOf = (features: Record<string, readonly object[]>, more: object = {}) => ({
+const createScan = (features: Record<string, readonly object[]>, more: object = {}) => ({
   ...{ files: 12, ...more },
   features: Object.entries(features).map(([name, references]) => ({
     ...{ name, count: Math.max(1, references.length), references },
@@ -18,7 +18,7 @@ const link = 'https://git.example/shop/blob/{revision}/{path}#L{line}';
 test('a scan is shown with each feature, with owners and links', async () => {
   const { ask, see, clock } = await openRegistry();
   see({ f: { search: { on: [1] } } });
-  const scan = scanOf({ search: [place('src/a b#.ts', 7, '@shop/web')] }, { link, revision: '9fceb02' });
+  const scan = createScan({ search: [place('src/a b#.ts', 7, '@shop/web')] }, { link, revision: '9fceb02' });
   const put = await ask('PUT', '/code-scans/shop%2Fweb', scan);
   const at = new Date(clock.now()).toISOString();
   const shown = { repository: 'shop/web', revision: '9fceb02', scannedAt: at };
@@ -43,7 +43,7 @@ test('declared owners take precedence, and e-mail addresses of members become me
   });
   await ask('POST', '/features', { name: 'a' });
   const owners = ['Ada@shop.example', 'b@x.example'];
-  await ask('PUT', '/code-scans/web', scanOf({ a: [place('x', 1, ...owners), place('y', 2, 'b@x.example')] }));
+  await ask('PUT', '/code-scans/web', createScan({ a: [place('x', 1, ...owners), place('y', 2, 'b@x.example')] }));
   expect((await ask('GET', '/features/a')).json.owners).toEqual([
     { type: 'text', id: null, name: 'b@x.example' },
     { type: 'user', id: ada.id, name: 'Ada' },
@@ -57,7 +57,7 @@ test('declared owners take precedence, and e-mail addresses of members become me
 test('a feature that the code no longer names is missing since the first scan without it', async () => {
   const { ask, clock } = await openRegistry();
   await ask('POST', '/features', { name: 'a' });
-  const put = (features: Record<string, readonly object[]>) => ask('PUT', '/code-scans/web', scanOf(features));
+  const put = (features: Record<string, readonly object[]>) => ask('PUT', '/code-scans/web', createScan(features));
   const missing = async () => (await ask('GET', '/features/a')).json.code[0].missingSince;
   await put({ a: [place('x', 1)] });
   expect(await missing()).toBeNull();
@@ -73,9 +73,9 @@ test('a feature that the code no longer names is missing since the first scan wi
 
 test('there are at most 20 repositories, and the scan of one can be replaced', async () => {
   const { ask } = await openRegistry();
-  for (let at = 0; at < 20; at += 1) expect((await ask('PUT', `/code-scans/r${at}`, scanOf({}))).status).toBe(200);
-  expect(await ask('PUT', '/code-scans/more', scanOf({}))).toMatchObject(refusal(409, 'conflict'));
-  expect((await ask('PUT', '/code-scans/r3', scanOf({ a: [] }))).json.features).toBe(1);
+  for (let at = 0; at < 20; at += 1) expect((await ask('PUT', `/code-scans/r${at}`, createScan({}))).status).toBe(200);
+  expect(await ask('PUT', '/code-scans/more', createScan({}))).toMatchObject(refusal(409, 'conflict'));
+  expect((await ask('PUT', '/code-scans/r3', createScan({ a: [] }))).json.features).toBe(1);
 });
 
 test('all scans of an application have at most 10 000 features, and one can be replaced by a scan of as many', async () => {
@@ -83,8 +83,8 @@ test('all scans of an application have at most 10 000 features, and one can be r
   const features = (repository: string) =>
     Object.fromEntries(Array.from({ length: 5000 }, (_, at) => [`${repository}-${at}`, []]));
   for (const repository of ['web', 'app', 'web'])
-    expect((await ask('PUT', `/code-scans/${repository}`, scanOf(features(repository)))).status).toBe(200);
-  expect(await ask('PUT', '/code-scans/api', scanOf({ search: [] }))).toMatchObject(
+    expect((await ask('PUT', `/code-scans/${repository}`, createScan(features(repository)))).status).toBe(200);
+  expect(await ask('PUT', '/code-scans/api', createScan({ search: [] }))).toMatchObject(
     refusal(409, 'conflict', expect.stringContaining('10000 features')),
   );
 });
@@ -96,10 +96,10 @@ test('the owners of a feature are those of all repositories, as they were scanne
     (await ask('GET', '/features')).json.items.flatMap(({ owners }: { owners: { name: string }[] }) =>
       owners.map(({ name }) => name),
     );
-  await ask('PUT', '/code-scans/web', scanOf({ a: [place('x', 1, '@web', '@all')] }));
-  await ask('PUT', '/code-scans/app', scanOf({ a: [place('x', 1, '@app', '@all')] }));
+  await ask('PUT', '/code-scans/web', createScan({ a: [place('x', 1, '@web', '@all')] }));
+  await ask('PUT', '/code-scans/app', createScan({ a: [place('x', 1, '@app', '@all')] }));
   expect((await names()).toSorted()).toEqual(['@all', '@app', '@web']);
-  await ask('PUT', '/code-scans/app', scanOf({ a: [place('x', 1, '@api')] }));
+  await ask('PUT', '/code-scans/app', createScan({ a: [place('x', 1, '@api')] }));
   expect((await names()).toSorted()).toEqual(['@all', '@api', '@web']);
   await ask('DELETE', '/code-scans/web');
   expect(await names()).toEqual(['@api']);
@@ -115,7 +115,7 @@ test.each([
   ['https://git.example/{revision}/{path}'],
 ])('refuses the link %s', async (bad) => {
   const { ask } = await openRegistry();
-  const refused = await ask('PUT', '/code-scans/web', scanOf({}, { link: bad }));
+  const refused = await ask('PUT', '/code-scans/web', createScan({}, { link: bad }));
   expect(refused).toMatchObject(refusal(400, 'invalid_body'));
   expect((await ask('GET', '/code-scans')).json.items).toEqual([]);
 });
@@ -124,7 +124,7 @@ test('refuses more references than a scan may have', async () => {
   const { ask } = await openRegistry();
   const places = Array.from({ length: 20 }, (_, at) => place('x', at + 1));
   const features = Object.fromEntries(Array.from({ length: 501 }, (_, at) => [`f${at}`, places]));
-  expect((await ask('PUT', '/code-scans/web', scanOf(features))).json.code).toBe('invalid_body');
+  expect((await ask('PUT', '/code-scans/web', createScan(features))).json.code).toBe('invalid_body');
 });
 
 const text = fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code));

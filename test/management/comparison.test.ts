@@ -84,9 +84,9 @@ async function compare(feature: string, query: Record<string, string> = {}): Pro
   const parameters = new URLSearchParams({ environment: 'Production', ...query });
   const path = `/api/v2/applications/${application}/features/${feature}/comparison?${parameters}`;
   const response = await fetch(`http://${service.http}${path}`, { headers: { authorization: `Bearer ${access}` } });
-  const answer = await read(response);
-  expect(departures(operation, answer)).toEqual([]);
-  return JSON.parse(answer.text);
+  const received = await read(response);
+  expect(departures(operation, received)).toEqual([]);
+  return JSON.parse(received.text);
 }
 
 const variantIn = ({ variants }: Comparison, name: string) => variants.find(({ variant }) => variant === name)!;

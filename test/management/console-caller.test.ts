@@ -2,16 +2,16 @@ import { expect, test } from 'vitest';
 import { beginConsoleSession } from '../../src/auth/console-session.ts';
 import { endSession } from '../../src/auth/oauth/sessions.ts';
 import { startSignIn } from '../../src/auth/oauth/sign-ins.ts';
-import { openPeopleFixture, type PeopleFixture, type Person } from './people.ts';
+import { openUsersFixture, type SignedInUser, type UsersFixture } from './people.ts';
 
 /** Starts a console session. @returns its key, and the headers of its requests */
-async function signIn({ accountStore, settings, clock, sendTo }: PeopleFixture, { user }: Person) {
-  const browser = { id: 'x'.repeat(43), mark: 'y'.repeat(43) };
-  const { key, cookie } = await accountStore.change((draft) => {
+async function signIn({ accountStore, settings, clock, sendTo }: UsersFixture, { user }: SignedInUser) {
+  const browser = { id: 'x'.repeat(43), permanentId: 'y'.repeat(43) };
+  const { key, cookie } = await accountStore.change((tx) => {
     const given = { browser, authentication: { factors: ['password'], userAgent: '' }, now: clock.now() } as const;
-    const { key, authTime } = startSignIn(draft, user, given);
+    const { key, authTime } = startSignIn(tx, user, given);
     const granted = { userId: user.id, signIn: key, scope: 'openid flagmeter', authTime };
-    return beginConsoleSession(settings, draft, granted);
+    return beginConsoleSession(settings, tx, granted);
   });
   const headers = {
     cookie: `__Host-flagmeter-console=${cookie}`,
@@ -23,7 +23,7 @@ async function signIn({ accountStore, settings, clock, sendTo }: PeopleFixture, 
 }
 
 test('a console request in flight makes no change after its user has signed out', async () => {
-  const fixture = await openPeopleFixture();
+  const fixture = await openUsersFixture();
   const { slowly, ada, as, team, accountStore, clock } = fixture;
   const { key, headers } = await signIn(fixture, ada);
   const path = `/teams/${team.id}/api-keys`;
@@ -31,17 +31,17 @@ test('a console request in flight makes no change after its user has signed out'
   const late = await slowly(ada, 'POST', path, body, headers);
   const onTime = await slowly(ada, 'POST', path, { ...body, name: 'on time' }, headers);
   onTime.arrive();
-  expect(await onTime.answer).toMatchObject({ status: 201 });
-  await accountStore.change((draft) => endSession({ clock }, draft, key));
+  expect(await onTime.response).toMatchObject({ status: 201 });
+  await accountStore.change((tx) => endSession({ clock }, tx, key));
   late.arrive();
-  expect(await late.answer).toMatchObject({ status: 401, json: { code: 'unauthorized' } });
+  expect(await late.response).toMatchObject({ status: 401, json: { code: 'unauthorized' } });
   const keys = JSON.stringify((await as(ada, 'GET', path)).json);
   expect(keys).toContain('on time');
   expect(keys).not.toContain('too late');
 });
 
 test('a console session has the current permissions of its user', async () => {
-  const fixture = await openPeopleFixture();
+  const fixture = await openUsersFixture();
   const { as, ada, eve, team } = fixture;
   const { ask } = await signIn(fixture, eve);
   expect(await ask('GET', '/audit')).toMatchObject({ status: 403 });
@@ -54,7 +54,7 @@ test('a console session has the current permissions of its user', async () => {
 });
 
 test('the audit log names the user of a console session', async () => {
-  const fixture = await openPeopleFixture();
+  const fixture = await openUsersFixture();
   const { headers } = await signIn(fixture, fixture.ada);
   const { team, ada, sendTo } = fixture;
   const body = JSON.stringify({ name: 'New' });
@@ -64,7 +64,7 @@ test('the audit log names the user of a console session', async () => {
 });
 
 test('tabs and tokens of one user share a rate', async () => {
-  const fixture = await openPeopleFixture(2);
+  const fixture = await openUsersFixture(2);
   const { ask } = await signIn(fixture, fixture.eve);
   expect(await ask('GET', '/users/me')).toMatchObject({ status: 200 });
   expect(await fixture.as(fixture.eve, 'GET', '/users/me')).toMatchObject({ status: 200 });
@@ -74,10 +74,10 @@ test('tabs and tokens of one user share a rate', async () => {
 });
 
 test('a session for another scope is not valid for the API', async () => {
-  const fixture = await openPeopleFixture();
+  const fixture = await openUsersFixture();
   const { accountStore, settings, eve, sendTo } = fixture;
   const granted = { userId: eve.user.id, signIn: 'x', scope: 'openid email', authTime: 1_767_323_045 };
-  const { cookie } = await accountStore.change((draft) => beginConsoleSession(settings, draft, granted));
+  const { cookie } = await accountStore.change((tx) => beginConsoleSession(settings, tx, granted));
   const headers = { ...(await signIn(fixture, eve)).headers, cookie: `__Host-flagmeter-console=${cookie}` };
   expect(await sendTo('/api/v2/users/me', { headers })).toMatchObject({ status: 401 });
 });

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { expect, expectTypeOf, test } from 'vitest';
 import { bodyShape, count, shape, text } from '../../src/contract/shapes/fields.ts';
 import { noContent, ok } from '../../src/http/answer.ts';
-import { jsonAnswer, type Refusals } from '../../src/http/endpoint.ts';
+import { jsonResponse, type Refusals } from '../../src/http/endpoint.ts';
 import { created, done, made, oneTagged, tagged } from '../../src/management/answers.ts';
 import { endpoint } from '../../src/management/endpoint.ts';
 
@@ -21,7 +21,7 @@ test('a handler receives the types of its path, access, query and body', () => {
     ...words,
     query: { limit: Type.Integer({ default: 1 }), only: Type.Optional(text('Only this.')) },
     body: NewThing,
-    answers: { 200: jsonAnswer(Thing, 'The thing.') },
+    responses: { 200: jsonResponse(Thing, 'The thing.') },
     handle({ params, team, query, body }) {
       expectTypeOf(params).toEqualTypeOf<Readonly<Record<'id' | 'name', string>>>();
       expectTypeOf(query).toEqualTypeOf<{ limit: number; only?: string }>();
@@ -33,32 +33,32 @@ test('a handler receives the types of its path, access, query and body', () => {
 });
 
 test('a handler with another shape or status, or without a declared header, does not compile', () => {
-  const answers = { 200: jsonAnswer(Thing, 'The thing.') };
+  const responses = { 200: jsonResponse(Thing, 'The thing.') };
   const thing = { id: 'a', size: 1 };
   // @ts-expect-error: a field is missing
-  endpoint('GET /teams/:id', { ...words, answers, handle: () => ok({ id: 'a' }) });
+  endpoint('GET /teams/:id', { ...words, responses, handle: () => ok({ id: 'a' }) });
   // @ts-expect-error: a field has another type
-  endpoint('GET /teams/:id', { ...words, answers, handle: async () => ok({ id: 'a', size: 'large' }) });
+  endpoint('GET /teams/:id', { ...words, responses, handle: async () => ok({ id: 'a', size: 'large' }) });
   // @ts-expect-error: the status is not declared
-  endpoint('GET /teams/:id', { ...words, answers, handle: () => created(['x'], thing) });
+  endpoint('GET /teams/:id', { ...words, responses, handle: () => created(['x'], thing) });
   // @ts-expect-error: nothing is answered, and 204 is not declared
-  endpoint('GET /teams/:id', { ...words, answers, handle: async () => {} });
+  endpoint('GET /teams/:id', { ...words, responses, handle: async () => {} });
   const tagDeclared = { 200: oneTagged(Thing, 'The thing.') };
   // @ts-expect-error: the entity tag is missing
-  endpoint('GET /teams/:id', { ...words, answers: tagDeclared, handle: () => ok(thing) });
+  endpoint('GET /teams/:id', { ...words, responses: tagDeclared, handle: () => ok(thing) });
   // @ts-expect-error: the contract has no such refusal
   const refuses: Refusals = { out_of_tea: 'There is no tea' };
-  endpoint('GET /teams/:id', { ...words, answers, refuses, handle: () => ok(thing) });
+  endpoint('GET /teams/:id', { ...words, responses, refuses, handle: () => ok(thing) });
   // @ts-expect-error: the path has no such parameter
-  endpoint('GET /teams/:id', { ...words, answers, handle: ({ params }) => ok({ id: params.name, size: 1 }) });
+  endpoint('GET /teams/:id', { ...words, responses, handle: ({ params }) => ok({ id: params.name, size: 1 }) });
 });
 
 test('a handler may return each declared answer', () => {
   const thing = { id: 'a', size: 1 };
-  const answers = { 200: oneTagged(Thing, 'x'), 201: made(Thing, 'x'), 204: done('x') };
+  const responses = { 200: oneTagged(Thing, 'x'), 201: made(Thing, 'x'), 204: done('x') };
   const { method } = endpoint('PUT /teams/:id', {
     ...words,
-    answers,
+    responses,
     async handle({ request }) {
       if (request.query === 'new') return created(['things', 'a'], thing);
       return request.query === '' ? noContent : tagged(thing);

@@ -35,7 +35,7 @@ test('of concurrent changes to the same version, one is made', async () => {
       body: JSON.stringify({ name }),
     }),
   );
-  const answers = await Promise.all(patches);
-  expect(answers.map(({ status }) => status)).toEqual([200, 412, 412]);
+  const responses = await Promise.all(patches);
+  expect(responses.map(({ status }) => status)).toEqual([200, 412, 412]);
   expect(directory.applications.get(application.id)?.name).toBe('One');
 });

@@ -70,7 +70,7 @@ const plan = {
 };
 
 const make = (more: object) => ask('POST', '/experiments', 201, { ...plan, ...more }) as Promise<Experiment>;
-const resultOf = ({ id }: Experiment) => ask('GET', `/experiments/${id}/result`, 200) as Promise<ExperimentResult>;
+const readResult = ({ id }: Experiment) => ask('GET', `/experiments/${id}/result`, 200) as Promise<ExperimentResult>;
 
 describe('an experiment', () => {
   it('has no outcome while it runs, with intervals and its progress', async () => {
@@ -84,7 +84,7 @@ describe('an experiment', () => {
       progress: { day: 15, days: 21, text: 'day 15 of 21' },
       verdict: null,
     });
-    const result = await resultOf(made);
+    const result = await readResult(made);
     expect(result).toMatchObject({
       frozen: false,
       outcome: 'open',
@@ -127,7 +127,7 @@ describe('an experiment', () => {
     const made = await make({ startAt: at(-10), endAt: at(4), metric: 'orders' });
     const stopped = (await ask('PATCH', `/experiments/${made.id}`, 200, { stop: 'Too many errors' })) as Experiment;
     expect(stopped).toMatchObject({ state: 'stopped', stopped: 'Too many errors' });
-    const result = await resultOf(made);
+    const result = await readResult(made);
     expect(result).toMatchObject({ frozen: true, method: 'always_valid', outcome: expect.not.stringMatching('open') });
     await ask('PATCH', `/experiments/${made.id}`, 409, { stop: 'Again' });
   });

@@ -4,7 +4,7 @@ import { refusal } from '../auth/fixture.ts';
 import { openRegistry } from './registry.ts';
 
 const notes = '/features/a/notes';
-const textOf = (at: number) => new Date(at).toISOString();
+const formatTime = (at: number) => new Date(at).toISOString();
 
 test('a feature lists its notes by time, with their authors, until they are deleted', async () => {
   const { ask, clock, application } = await openRegistry();
@@ -12,7 +12,7 @@ test('a feature lists its notes by time, with their authors, until they are dele
   const now = await ask('POST', notes, { text: 'Now' });
   expect(now).toMatchObject({
     status: 201,
-    json: { at: textOf(clock.now()), environment: null, text: 'Now', by: 'User' },
+    json: { at: formatTime(clock.now()), environment: null, text: 'Now', by: 'User' },
   });
   const before = await ask('POST', notes, {
     text: 'Before: ½ 🎉',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { openRegistry } from './registry.ts';
 
-const textOf = (at: number) => new Date(at).toISOString();
+const formatTime = (at: number) => new Date(at).toISOString();
 
 const unsaid = { archived: false, archivedAt: null, permanent: false, snoozedUntil: null, split: null, rollout: null };
 
@@ -21,7 +21,7 @@ test.each<[unknown, string, string?]>([
   [{ rollout: [{ at: 'soon', split: { on: 1 } }] }, 'invalid_time'],
   [{ rollout: [{ at: '2026-05-01T00:00:00Z', split: { '': 1 } }] }, 'invalid_name'],
   [{ rollout: [step('2026-05-02T00:00:00Z'), step('2026-05-01T00:00:00Z')] }, 'invalid_time'],
-  [{ rollout: Array.from({ length: 21 }, (_, day) => step(textOf(day * 86_400_000))) }, 'invalid_body'],
+  [{ rollout: Array.from({ length: 21 }, (_, day) => step(formatTime(day * 86_400_000))) }, 'invalid_body'],
 ])('refuses the change %j', async (patch, code, detail) => {
   const { ask } = await openRegistry();
   await ask('POST', '/features', { name: 'a' });
@@ -54,20 +54,20 @@ test('archivedAt is the time of the first archiving until the feature is unarchi
   const { ask, clock } = await openRegistry();
   await ask('POST', '/features', { name: 'a' });
   const change = async (archived: boolean) => (await ask('PATCH', '/features/a', { archived })).json.archivedAt;
-  const first = textOf(clock.now());
+  const first = formatTime(clock.now());
   expect(await change(true)).toBe(first);
   clock.advance(1000);
   expect(await change(true)).toBe(first);
   expect(await change(false)).toBeNull();
-  expect(await change(true)).toBe(textOf(clock.now()));
+  expect(await change(true)).toBe(formatTime(clock.now()));
 });
 
 test('a declaration by an earlier release has the defaults of newer settings', async () => {
   const { ask, directory, application } = await openRegistry();
   const stored = { applicationId: application.id, name: 'old', number: 7, description: 'From before' };
-  await directory.change((draft) => {
+  await directory.change((tx) => {
     const times = { createdAt: 1000, updatedAt: 1000 };
-    draft.put('features', `${application.id} old`, { ...stored, archived: true, ...times } as never);
+    tx.put('features', `${application.id} old`, { ...stored, archived: true, ...times } as never);
   });
   const shown = { name: 'old', description: 'From before', ...unsaid, archived: true };
   expect((await ask('GET', '/features')).json.items).toMatchObject([shown]);
@@ -79,8 +79,8 @@ test('an undeclared name is reported with the most similar declared one', async 
   const { ask, see } = await openRegistry();
   for (const name of ['checkout', 'search']) await ask('POST', '/features', { name });
   see({ f: { chekcout: { on: [1] }, zzz: { on: [1] } } });
-  const nearestOf = async (name: string) => (await ask('GET', `/features/${name}`)).json.nearest;
-  expect([await nearestOf('chekcout'), await nearestOf('zzz'), await nearestOf('checkout')]).toEqual([
+  const readNearest = async (name: string) => (await ask('GET', `/features/${name}`)).json.nearest;
+  expect([await readNearest('chekcout'), await readNearest('zzz'), await readNearest('checkout')]).toEqual([
     'checkout',
     null,
     null,

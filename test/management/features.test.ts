@@ -5,8 +5,8 @@ import { refusal } from '../auth/fixture.ts';
 import { openRegistry, type Registry } from './registry.ts';
 
 const day = 86_400_000;
-const textOf = (at: number) => new Date(at).toISOString();
-const minuteOf = (at: number) => textOf(Math.floor(at / 60_000) * 60_000);
+const formatTime = (at: number) => new Date(at).toISOString();
+const formatMinute = (at: number) => formatTime(Math.floor(at / 60_000) * 60_000);
 const checked = { on: [1] };
 
 /** The default settings of a feature. */
@@ -28,7 +28,7 @@ test('a feature is declared, changed and removed', async () => {
   const registry = await openRegistry();
   const { ask, clock, application, directory } = registry;
   const made = await ask('POST', '/features', { name: 'checkout', description: 'New checkout' });
-  const now = textOf(clock.now());
+  const now = formatTime(clock.now());
   const declared = {
     name: 'checkout',
     description: 'New checkout',
@@ -44,7 +44,7 @@ test('a feature is declared, changed and removed', async () => {
   expect(made.headers['location']).toBe(`/api/v2/applications/${application.id}/features/checkout`);
   clock.advance(1000);
   const patched = await ask('PATCH', '/features/checkout', { archived: true, description: null });
-  const at = textOf(clock.now());
+  const at = formatTime(clock.now());
   const changed = { ...declared, archived: true, archivedAt: at, description: null, updatedAt: at };
   expect(patched).toMatchObject({ status: 200, json: { ...changed, ...alone } });
   expect((await ask('GET', '/features/checkout')).json).toEqual({ ...changed, ...alone });
@@ -62,7 +62,7 @@ test('a feature is declared, changed and removed', async () => {
     ['feature.changed', 'checkout'],
     ['feature.deleted', 'checkout'],
   ]);
-  expect(directory.featuresOf(application.id).size).toBe(0);
+  expect(directory.getFeatures(application.id).size).toBe(0);
 });
 
 test('an undeclared feature is listed with its times across environments and variants', async () => {
@@ -80,12 +80,12 @@ test('an undeclared feature is listed with its times across environments and var
     declared: false,
     ...unsaid,
     stale: false,
-    firstSeenAt: minuteOf(first),
-    lastSeenAt: minuteOf(last),
+    firstSeenAt: formatMinute(first),
+    lastSeenAt: formatMinute(last),
     createdAt: null,
     updatedAt: null,
   };
-  const sightAt = (at: number) => ({ firstSeenAt: minuteOf(at), lastSeenAt: minuteOf(at) });
+  const sightAt = (at: number) => ({ firstSeenAt: formatMinute(at), lastSeenAt: formatMinute(at) });
   const environments = [
     { environment: 'Production', ...sightAt(last), variants: [{ variant: 'off', ...sightAt(last) }] },
     { environment: 'Staging', ...sightAt(first), variants: [{ variant: 'on', ...sightAt(first) }] },
@@ -93,17 +93,17 @@ test('an undeclared feature is listed with its times across environments and var
   expect((await ask('GET', '/features/checkout')).json).toEqual({ ...seen, ...alone, environments });
   expect((await ask('GET', '/features')).json.items[0]).toEqual({
     ...seen,
-    ...{ verdict: 'new', verdictBasis: 'age', verdictSince: minuteOf(first) },
+    ...{ verdict: 'new', verdictBasis: 'age', verdictSince: formatMinute(first) },
   });
 });
 
 test('a metric counts as a sight of its feature', async () => {
-  const { ask, see, seeMetricOf, clock } = await openRegistry();
+  const { ask, see, seeFeatureMetric, clock } = await openRegistry();
   see({ m: { amount: 1 } });
   expect((await ask('GET', '/features')).json.items).toEqual([]);
-  seeMetricOf('checkout', 'amount', 1);
+  seeFeatureMetric('checkout', 'amount', 1);
   expect((await ask('GET', '/features')).json.items).toMatchObject([
-    { name: 'checkout', declared: false, lastSeenAt: minuteOf(clock.now()) },
+    { name: 'checkout', declared: false, lastSeenAt: formatMinute(clock.now()) },
   ]);
 });
 
@@ -113,7 +113,7 @@ test('changing an undeclared feature declares it, and deleting the declaration k
   see({ f: { checkout: checked } });
   clock.advance(1000);
   const { status, json } = await ask('PATCH', '/features/checkout', { archived: true });
-  expect([status, json.declared, json.archived, json.createdAt]).toEqual([200, true, true, textOf(clock.now())]);
+  expect([status, json.declared, json.archived, json.createdAt]).toEqual([200, true, true, formatTime(clock.now())]);
   expect(json.firstSeenAt).not.toBeNull();
   expect((await ask('DELETE', '/features/checkout')).status).toBe(204);
   expect((await ask('GET', '/features/checkout')).json).toMatchObject({ declared: false, archived: false });
@@ -205,12 +205,12 @@ test('a name is declared once per application', async () => {
   await ask('POST', '/features', { name: 'a' });
   expect(await ask('POST', '/features', { name: 'a' })).toMatchObject(refusal(409, 'conflict'));
   const { json } = await call('POST', '/applications', { name: 'Other' });
-  expect(directory.featuresOf(json.id).size).toBe(0);
+  expect(directory.getFeatures(json.id).size).toBe(0);
 });
 
 test('the plan limits features, however they are declared', async () => {
   const { ask, see, directory, team } = await openRegistry();
-  await directory.change((draft) => draft.put('teams', team.id, { ...team, plan: 'free' }));
+  await directory.change((tx) => tx.put('teams', team.id, { ...team, plan: 'free' }));
   for (let at = 0; at < limits.features.free; at += 1) await ask('POST', '/features', { name: `f${at}` });
   see({ f: { seen: checked } });
   for (const refused of [

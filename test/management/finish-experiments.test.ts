@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { experimentsOf, planExperiment } from '../../src/accounts/experiments.ts';
+import { listExperiments, planExperiment } from '../../src/accounts/experiments.ts';
 import { exampleFigures } from '../../src/contract/shapes/experiment-figures.ts';
-import { taskOf } from '../../src/management/experiment-task.ts';
+import { createTask } from '../../src/management/experiment-task.ts';
 import { showExperiment } from '../../src/management/experiments.ts';
 import { finishDue } from '../../src/management/finish-experiments.ts';
 import { createReports } from '../../src/reports/make-report.ts';
@@ -28,7 +28,7 @@ test('an experiment whose report fails does not keep others from being finished'
   }) as unknown as ReportPool['make'];
   const round = finishDue({ directory, reports: { make }, completeThrough: async () => undefined });
   await expect(round).rejects.toThrow('too many points');
-  const frozen = experimentsOf(directory, id).map(({ experiment }) => experiment.result !== undefined);
+  const frozen = listExperiments(directory, id).map(({ experiment }) => experiment.result !== undefined);
   expect(frozen).toEqual([false, true]);
 });
 
@@ -79,7 +79,7 @@ test('the daily values of a finished experiment end with its result', async () =
   const result = { at, figures: { ...exampleFigures, at: new Date(at).toISOString() } };
   await days(3);
   const found = { feature, experiment: { ...experiment, result } };
-  const report = await finish(createReports(usage).experiment(taskOf(directory, found)));
+  const report = await finish(createReports(usage).experiment(createTask(directory, found)));
   expect(report.result.daily.map(({ values }) => values.length)).toEqual([8]);
   const shown = showExperiment(directory, directory.applications.get(id)!, found, clock.now());
   expect(shown.progress.day).toBe(9);

@@ -1,4 +1,4 @@
-import type { AccountDraft } from '../../src/accounts/account-draft.ts';
+import type { AccountTransaction } from '../../src/accounts/account-draft.ts';
 import type { PasswordPool } from '../../src/accounts/password-pool.ts';
 import { verifyPassword } from '../../src/accounts/passwords.ts';
 import { createTeam } from '../../src/accounts/teams.ts';
@@ -11,12 +11,12 @@ import { routesFrom } from '../../src/http/endpoint.ts';
 import { createRouter } from '../../src/http/router.ts';
 import type { Dispatch } from '../../src/http/types.ts';
 import { KeyedLimits } from '../../src/ingest/admission/rate-limits.ts';
-import { LatestUnattributed } from '../../src/ingest/ledger/ledger.ts';
+import { UnattributedRefusals } from '../../src/ingest/ledger/ledger.ts';
 import { managementApi } from '../../src/management/management-api.ts';
 import type { Services } from '../../src/management/services.ts';
 import { loadConfig } from '../../src/serve/config/config.ts';
 import type { ApiKey, User } from '../../src/storage/lmdb/records.ts';
-import { type Answer, type AuthFixture, openAuthFixture, type RequestDeps } from '../auth/fixture.ts';
+import { type AuthFixture, type JsonResponse, openAuthFixture, type RequestDeps } from '../auth/fixture.ts';
 import { cheapHash } from '../support/cheap-hash.ts';
 import { temporaryUsage } from '../support/temporary-usage.ts';
 import { send } from './support/documented-send.ts';
@@ -29,17 +29,17 @@ export interface ManageFixture extends AuthFixture {
   readonly otherTeamId: string;
   readonly dispatch: Dispatch;
   /** Refusals without an application. */
-  readonly latestUnattributed: LatestUnattributed;
-  tokenOf(role: Role, teamId: string): Promise<string>;
+  readonly latestUnattributed: UnattributedRefusals;
+  issueToken(role: Role, teamId: string): Promise<string>;
   /** Another token of the Admin's API key. */
   freshToken(): Promise<string>;
   /** The callers for whom a password was hashed. */
   readonly hashed: readonly string[];
   /** Sends a request to a path below `/api/v2`, by default as the Admin; a body is sent as JSON. */
-  call(method: string, path: string, body?: unknown, token?: string): Promise<Answer>;
-  sendTo(target: string, request: RequestDeps): Promise<Answer>;
+  call(method: string, path: string, body?: unknown, token?: string): Promise<JsonResponse>;
+  sendTo(target: string, request: RequestDeps): Promise<JsonResponse>;
   /** Sends a request with this `Authorization` header, or none. */
-  callWith(authorization: string | undefined, method: string, path: string, body?: unknown): Promise<Answer>;
+  callWith(authorization: string | undefined, method: string, path: string, body?: unknown): Promise<JsonResponse>;
 }
 
 /** What endpoints need to know their callers. @param rate and burst of a client, requests per second; default unlimited */
@@ -47,10 +47,10 @@ export function callerDeps({ settings, directory }: AuthFixture, rate = 0) {
   const callers = new ConsoleCallers(settings);
   return {
     directory,
-    authenticate: createBearer(settings, (request) => callers.claimsOf(request)),
+    authenticate: createBearer(settings, (request) => callers.readClaims(request)),
     freshen: async () => undefined,
-    isStillValid: (claims: AccessClaims, draft: AccountDraft) => isStillValid(settings, claims, draft),
-    authTimeOf: ({ iat }: AccessClaims) => iat,
+    isStillValid: (claims: AccessClaims, tx: AccountTransaction) => isStillValid(settings, claims, tx),
+    findAuthTime: ({ iat }: AccessClaims) => iat,
     rates: new KeyedLimits(rate, rate),
   };
 }
@@ -59,7 +59,7 @@ export function callerDeps({ settings, directory }: AuthFixture, rate = 0) {
 export async function openManageFixture(rate = 0, plans: 'fixed' | 'open' = 'open'): Promise<ManageFixture> {
   const fixture = await openAuthFixture();
   const { settings, directory, team, addClient } = fixture;
-  const parts = { ...callerDeps(fixture, rate), accountStore: fixture.accountStore, accounts: fixture.store };
+  const common = { ...callerDeps(fixture, rate), accountStore: fixture.accountStore, accounts: fixture.store };
   const hashed: string[] = [];
   const passwords: PasswordPool = {
     checkRoom: () => {},
@@ -77,10 +77,10 @@ export async function openManageFixture(rate = 0, plans: 'fixed' | 'open' = 'ope
     authUrl: 'https://auth.example',
   };
   const defaults = loadConfig({ argv: [], env: {}, readFile: () => '{}' });
-  const latestUnattributed = new LatestUnattributed();
+  const latestUnattributed = new UnattributedRefusals();
   const issuerRules = { allowPrivate: false };
   const services = {
-    ...{ ...parts, ...signIn, plans, limits: defaults, latestUnattributed, issuerRules },
+    ...{ ...common, ...signIn, plans, limits: defaults, latestUnattributed, issuerRules },
     /** Few tests need it. */
     get store() {
       return temporaryUsage();
@@ -89,7 +89,7 @@ export async function openManageFixture(rate = 0, plans: 'fixed' | 'open' = 'ope
   const dispatch = createRouter(routesFrom(managementApi, services as unknown as Services));
   const other = await createTeam(directory, 'Other');
 
-  const tokenOf = async (role: Role, teamId: string) => issueFor((await addClient(role, teamId)).apiKey);
+  const issueToken = async (role: Role, teamId: string) => issueFor((await addClient(role, teamId)).apiKey);
   function issueFor({ clientId, role, teamId }: ApiKey): Promise<string> {
     const scope = 'openid flagmeter';
     const subject = { sub: clientId, client_id: clientId, scope, role, team: [teamId], primaryTeam: teamId };
@@ -99,8 +99,8 @@ export async function openManageFixture(rate = 0, plans: 'fixed' | 'open' = 'ope
   const { apiKey } = await addClient('Admin');
   const tokens = {
     admin: await issueFor(apiKey),
-    user: await tokenOf('User', team.id),
-    outsider: await tokenOf('Admin', other.id),
+    user: await issueToken('User', team.id),
+    outsider: await issueToken('Admin', other.id),
   };
   const callWith: ManageFixture['callWith'] = (authorization, method, path, body) =>
     send(dispatch, `/api/v2${path}`, {
@@ -114,7 +114,7 @@ export async function openManageFixture(rate = 0, plans: 'fixed' | 'open' = 'ope
     otherTeamId: other.id,
     dispatch,
     latestUnattributed,
-    tokenOf,
+    issueToken,
     hashed,
     freshToken: () => issueFor(apiKey),
     callWith,

@@ -5,7 +5,7 @@ import { doneMs, healthKinds, healthRules, refusing, severities, silentMs } from
 import { exampleFigures } from '../../src/contract/shapes/experiment-figures.ts';
 import { type Health, maxSubjects } from '../../src/contract/shapes/health.ts';
 import type { Caller } from '../../src/management/access.ts';
-import { accountFindings, type Facts, healthOf, noFlags } from '../../src/management/health.ts';
+import { accountFindings, computeHealth, type Facts, noFeatures } from '../../src/management/health.ts';
 import { openFixture, testClock } from '../accounts/fixture.ts';
 import { createApplication, createKey, manage, postJson, token } from '../support/binary.ts';
 import { opened } from '../support/opened.ts';
@@ -45,7 +45,7 @@ async function openShop() {
   };
 }
 
-const kindsOf = ({ items }: Health) => items.map(({ kind, count }) => `${kind} ${count}`);
+const listKinds = ({ items }: Health) => items.map(({ kind, count }) => `${kind} ${count}`);
 
 test('an environment that never received data is not healthy, and one that does is', async () => {
   const { id, health, send } = await openShop();
@@ -59,9 +59,9 @@ test('an environment that never received data is not healthy, and one that does 
   expect(await health()).toMatchObject({ status: 'ok', flags: 1, items: [] });
   // Another environment that never received data concerns its own page only.
   expect(await health('')).toMatchObject({ environment: null, status: 'ok' });
-  expect(kindsOf(await health('?environment=Staging'))).toEqual(['nothing_received 1']);
+  expect(listKinds(await health('?environment=Staging'))).toEqual(['nothing_received 1']);
   clock.advance(silentMs);
-  expect(kindsOf(await health(''))).toEqual(['nothing_received 1']);
+  expect(listKinds(await health(''))).toEqual(['nothing_received 1']);
 });
 
 test('a leaked key is urgent, and the link leads to it until it is deleted', async () => {
@@ -76,7 +76,7 @@ test('a leaked key is urgent, and the link leads to it until it is deleted', asy
     link: `/settings/application?app=${id}&key=${backend.id}`,
   });
   await ask('DELETE', `${path}/keys/${backend.id}`, 204);
-  expect(kindsOf(await health())).not.toContain('key_leaked 1');
+  expect(listKinds(await health())).not.toContain('key_leaked 1');
 });
 
 test('refusals count from the tenth, by sender, until an hour without refusals', async () => {
@@ -86,7 +86,7 @@ test('refusals count from the tenth, by sender, until an hour without refusals',
     Promise.all(Array.from({ length: count }, () => send({ checkout: { on: [1] } }, { environment: 'Prod' })));
   await refuse(refusing.least - 1);
   clock.advance(20_000);
-  expect(kindsOf(await health())).toEqual([]);
+  expect(listKinds(await health())).toEqual([]);
   await refuse(1);
   // Refusals are committed with the next batch.
   const item = await vi.waitFor(async () => {
@@ -100,7 +100,7 @@ test('refusals count from the tenth, by sender, until an hour without refusals',
     link: `/apps/${id}/Production/ingest?outcome=refused`,
   });
   clock.advance(refusing.quietMs);
-  expect(kindsOf(await health())).toEqual([]);
+  expect(listKinds(await health())).toEqual([]);
 });
 
 test('flags are counted by their verdicts, and a declaration takes effect at once', async () => {
@@ -112,7 +112,7 @@ test('flags are counted by their verdicts, and a declaration takes effect at onc
   clock.advance(25 * dayMs);
   await send({ checkout: { on: [1], off: [1] }, chekout: { on: [1], off: [1] } });
   clock.advance(20_000);
-  expect(kindsOf(await health())).toEqual(['flags_can_go 1', 'undeclared 2']);
+  expect(listKinds(await health())).toEqual(['flags_can_go 1', 'undeclared 2']);
   for (const environment of ['Production', 'Staging']) {
     const { items } = await health(`?environment=${environment}`);
     const { count, link } = items.find(({ kind }) => kind === 'flags_can_go')!;
@@ -121,10 +121,10 @@ test('flags are counted by their verdicts, and a declaration takes effect at onc
   }
   await ask('PATCH', `${path}/features/search`, 200, { archived: true });
   const declared = (await ask('GET', `${path}/health`, 200)) as Health;
-  expect(kindsOf(declared)).toEqual(['undeclared 1']);
+  expect(listKinds(declared)).toEqual(['undeclared 1']);
   clock.advance(60_000);
   await send({ search: { on: [1] }, checkout: { on: [1], off: [1] } });
-  expect(kindsOf(await health())).toEqual(['archived_but_asked 1', 'undeclared 1']);
+  expect(listKinds(await health())).toEqual(['archived_but_asked 1', 'undeclared 1']);
 });
 
 test('a split of users that is off is a warning, until the intended one is changed', async () => {
@@ -142,7 +142,7 @@ test('a split of users that is off is a warning, until the intended one is chang
   expect(item!.link).toBe(`/apps/${id}/Production/flag?name=checkout`);
   await ask('PATCH', `${path}/features/checkout`, 200, { split: { on: 3, off: 1 } });
   clock.advance(dayMs);
-  expect(kindsOf(await health())).not.toContain('split_mismatch 1');
+  expect(listKinds(await health())).not.toContain('split_mismatch 1');
 });
 
 test('an experiment whose plan is met is reported for a week, and one that was stopped is not', async () => {
@@ -157,10 +157,10 @@ test('an experiment whose plan is met is reported for a week, and one that was s
   const [met, stopped] = [await plan('checkout'), await plan('search')];
   const itemsIn = (only?: string) => {
     const viewer = { roleIn: () => 'Viewer' } as unknown as Caller;
-    const data = { environments: [], all: noFlags, refused: [] };
+    const data = { environments: [], all: noFeatures, refused: [] };
     const findings = accountFindings(directory, application, viewer);
     const rest = { application, only, data, now: clock.now(), completeThrough: undefined };
-    return healthOf({ ...findings, ...rest }).items;
+    return computeHealth({ ...findings, ...rest }).items;
   };
   await stopExperiment(directory, id, stopped.experiment.id, 'Too many errors', exampleFigures);
   clock.advance(10 * dayMs);
@@ -185,7 +185,7 @@ test('refuses an unknown environment', async () => {
 });
 
 const found = fc.record({ count: fc.nat(9), names: fc.constant([] as string[]) });
-const flags = {
+const foundFeatures = {
   flags: fc.nat(99),
   found: fc.record({ archived_but_asked: found, flags_can_go: found, split_mismatch: found, undeclared: found }),
 };
@@ -213,11 +213,11 @@ const facts: fc.Arbitrary<Facts> = fc.record({
       fc.record({
         name: environment,
         lastReceivedAt: fc.option(fc.integer({ min: now - 2 * dayMs, max: now })),
-        ...flags,
+        ...foundFeatures,
       }),
       { selector: ({ name }) => name },
     ),
-    all: fc.record(flags),
+    all: fc.record(foundFeatures),
     refused: fc.array(
       fc.record({
         environment: fc.option(environment),
@@ -232,7 +232,7 @@ const facts: fc.Arbitrary<Facts> = fc.record({
 test('findings are ordered by severity, have positive counts and one item per kind, and the status is the first severity', () => {
   fc.assert(
     fc.property(facts, (each) => {
-      const { status, items } = healthOf(each);
+      const { status, items } = computeHealth(each);
       const ranks = items.map(({ severity }) => severities.indexOf(severity));
       expect(ranks).toEqual([...ranks].sort());
       expect(items.map(({ kind }) => kind)).toEqual(

@@ -183,14 +183,14 @@ test('members read exposures, Admins forget identities, and other teams are refu
   const store = temporaryUsage();
   const forgotten: string[] = [];
   const instances: Services['instances'] = {
-    digestOf: () => Buffer.alloc(16),
+    computeDigest: () => Buffer.alloc(16),
     forget: async ({ id }, identity) => void forgotten.push(`${id}/${identity}`),
   };
   const services = { ...callerDeps(fixture), store, exposureDays: 30, instances };
   const dispatch = createRouter(routesFrom([identities], services as unknown as Services));
   const path = `/api/v2/applications/${application.id}/identities/ann%2F1`;
   const shown = `${path}/exposures?environment=Production`;
-  const statusOf = async (method: string, target: string, access?: string) => {
+  const readStatus = async (method: string, target: string, access?: string) => {
     const headers = access === undefined ? {} : { authorization: `Bearer ${access}` };
     return (await send(dispatch, target, { method, headers })).status;
   };
@@ -198,15 +198,15 @@ test('members read exposures, Admins forget identities, and other teams are refu
     const { status, json } = await send(dispatch, shown, { headers: { authorization: `Bearer ${access}` } });
     expect([status, json]).toEqual([200, { identity: 'ann/1', environment: 'Production', exposures: [] }]);
   }
-  expect(await statusOf('GET', `${path}/exposures?environment=Nowhere`, tokens.user)).toBe(404);
-  expect(await statusOf('GET', `${path}/exposures`, tokens.user)).toBe(400);
-  expect(await statusOf('GET', shown, tokens.outsider)).toBe(403);
-  expect(await statusOf('GET', shown)).toBe(401);
-  expect(await statusOf('DELETE', path)).toBe(401);
-  expect(await statusOf('DELETE', path, tokens.outsider)).toBe(403);
-  expect(await statusOf('DELETE', path, tokens.user)).toBe(403);
+  expect(await readStatus('GET', `${path}/exposures?environment=Nowhere`, tokens.user)).toBe(404);
+  expect(await readStatus('GET', `${path}/exposures`, tokens.user)).toBe(400);
+  expect(await readStatus('GET', shown, tokens.outsider)).toBe(403);
+  expect(await readStatus('GET', shown)).toBe(401);
+  expect(await readStatus('DELETE', path)).toBe(401);
+  expect(await readStatus('DELETE', path, tokens.outsider)).toBe(403);
+  expect(await readStatus('DELETE', path, tokens.user)).toBe(403);
   expect(forgotten).toEqual([]);
-  expect(await statusOf('DELETE', path, tokens.admin)).toBe(204);
+  expect(await readStatus('DELETE', path, tokens.admin)).toBe(204);
   expect(forgotten).toEqual([`${application.id}/ann/1`]);
 });
 

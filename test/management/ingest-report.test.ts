@@ -12,8 +12,8 @@ beforeAll(async () => {
 
 async function openShop(fields: Record<string, unknown> = {}) {
   const id = await createApplication(service.http, access, { name: 'shop', ...fields });
-  const keyOf = (type: 'Frontend' | 'Mobile' | 'Backend') => createKey(service.http, access, id, type);
-  return { id, frontend: await keyOf('Frontend'), mobile: await keyOf('Mobile'), backend: await keyOf('Backend') };
+  const addKey = (type: 'Frontend' | 'Mobile' | 'Backend') => createKey(service.http, access, id, type);
+  return { id, frontend: await addKey('Frontend'), mobile: await addKey('Mobile'), backend: await addKey('Backend') };
 }
 
 type Headers = Record<string, string>;
@@ -129,7 +129,7 @@ test.concurrent('a misplaced key is not shown', async () => {
 
 test.concurrent('the accepted count equals the answers with 202, at once', async () => {
   const { id, mobile } = await openShop();
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 40 }, (_, index) =>
       sendPacket(
         { k: mobile.key, e: index % 4 === 0 ? 'Staging' : 'Production' },
@@ -137,7 +137,7 @@ test.concurrent('the accepted count equals the answers with 202, at once', async
       ),
     ),
   );
-  const accepted = answers.filter((status) => status === 202).length;
+  const accepted = responses.filter((status) => status === 202).length;
   const report = await read(id);
   expect(report).toMatchObject({ environment: null, accepted, refused: 0, entriesLeftOut: 0 });
   expect(report.entries.map(({ environment, sender, count }) => [environment, sender.userAgent, count]).sort()).toEqual(

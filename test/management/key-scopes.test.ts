@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { NewApiKey } from '../../src/accounts/api-keys.ts';
 import type { KeyScope } from '../../src/contract/key-scopes.ts';
 import { opened } from '../support/opened.ts';
-import { openPeopleFixture } from './people.ts';
+import { openUsersFixture } from './people.ts';
 import { routes } from './support/routes.ts';
 import { goodRequest } from './support/targets.ts';
 import { openWorld } from './support/world.ts';
@@ -23,9 +23,9 @@ const unbound = new Set(['GET /applications', 'GET /home', 'GET /search', 'GET /
 
 async function makeKey(settings: object): Promise<NewApiKey> {
   const path = `/api/v2/teams/${world.home.teamId}/api-keys`;
-  const answer = await world.send(world.asAdmin, 'POST', path, { name: 'Scoped', ...settings });
-  expect(answer.status).toBe(201);
-  const { clientId, clientSecret } = (await answer.json()) as Record<string, string>;
+  const response = await world.send(world.asAdmin, 'POST', path, { name: 'Scoped', ...settings });
+  expect(response.status).toBe(201);
+  const { clientId, clientSecret } = (await response.json()) as Record<string, string>;
   return { apiKey: { clientId }, clientSecret } as unknown as NewApiKey;
 }
 
@@ -35,8 +35,8 @@ async function refusals(token: string, prepare: (path: string) => Promise<void> 
     if (route === 'DELETE /teams/:id') continue;
     const { method, path, body } = await goodRequest(world, route);
     await prepare(path);
-    const answer = await world.send(`Bearer ${token}`, method, path.replace(':self', 'none'), body);
-    const { code } = answer.status === 403 ? ((await answer.json()) as { code: string }) : { code: '' };
+    const response = await world.send(`Bearer ${token}`, method, path.replace(':self', 'none'), body);
+    const { code } = response.status === 403 ? ((await response.json()) as { code: string }) : { code: '' };
     if (code === 'forbidden') refused.push(route);
   }
   return refused;
@@ -46,19 +46,19 @@ const most = routes.filter((route) => route !== 'DELETE /teams/:id');
 
 describe('an API key', () => {
   test('with the scope ingest-adopt adopts tokens, and reads what that needs', async () => {
-    const token = await world.tokenOf(await makeKey({ scopes: ['ingest-adopt'] }));
+    const token = await world.fetchToken(await makeKey({ scopes: ['ingest-adopt'] }));
     expect(await refusals(token)).toEqual(most.filter((route) => !adopting.has(route)));
   });
 
   test('that is bound to applications reaches only those, with any scope', async () => {
     const key = await makeKey({ scopes: ['admin'] });
-    const token = await world.tokenOf(key);
+    const token = await world.fetchToken(key);
     const own = `/api/v2/teams/${world.home.teamId}/api-keys/${key.apiKey.clientId}`;
     const bindTo = async (path: string) => {
       const id = /^\/api\/v2\/applications\/(\w+)/.exec(path)?.[1];
       if (id === undefined) return;
-      const answer = await world.send(world.asAdmin, 'PATCH', own, { applications: [id] });
-      expect(answer.status).toBe(200);
+      const response = await world.send(world.asAdmin, 'PATCH', own, { applications: [id] });
+      expect(response.status).toBe(200);
     };
     await bindTo((await goodRequest(world, 'GET /applications/:id')).path);
     const isOutside = (route: string) => !route.includes('/applications/:id') && !unbound.has(route);
@@ -72,7 +72,7 @@ describe('an API key', () => {
 
 describe('the scopes of an API key', () => {
   async function open() {
-    const fixture = await openPeopleFixture();
+    const fixture = await openUsersFixture();
     return { ...fixture, path: `/teams/${fixture.team.id}/api-keys` };
   }
 

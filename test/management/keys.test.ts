@@ -60,8 +60,8 @@ test('a key is listed with its last use and a leak', async () => {
   const { call, path, clock, directory } = await open();
   const { key } = (await call('POST', path, { type: 'Backend' })).json;
   clock.advance(60_000);
-  directory.markUsed(directory.findKey(key) as KeyHolder);
-  directory.markLeaked(directory.findKey(key) as KeyHolder);
+  directory.recordUse(directory.findKey(key) as KeyHolder);
+  directory.recordLeak(directory.findKey(key) as KeyHolder);
   await directory.flush();
   const at = new Date(clock.now()).toISOString();
   const [shown] = (await call('GET', path)).json.items;
@@ -72,10 +72,10 @@ test('a key is listed with its refused messages and their reasons', async () => 
   const { call, path, clock, directory } = await open();
   const { key } = (await call('POST', path, { type: 'Frontend' })).json;
   const holder = directory.findKey(key) as KeyHolder;
-  directory.markRefused(holder, 'unknown_environment');
+  directory.recordRefusal(holder, 'unknown_environment');
   await directory.flush();
   clock.advance(60_000);
-  for (let times = 0; times < 2; times += 1) directory.markRefused(holder, 'origin_not_allowed');
+  for (let times = 0; times < 2; times += 1) directory.recordRefusal(holder, 'origin_not_allowed');
   const refused = {
     count: 3,
     lastAt: new Date(clock.now()).toISOString(),
@@ -90,7 +90,7 @@ test('a key is listed with its refused messages and their reasons', async () => 
 test('a revoked key stays recognisable, without its text', async () => {
   const { call, path, clock, directory } = await open();
   const made = (await call('POST', path, { type: 'Frontend', name: 'Old shop' })).json;
-  directory.markRefused(directory.findKey(made.key) as KeyHolder, 'origin_not_allowed');
+  directory.recordRefusal(directory.findKey(made.key) as KeyHolder, 'origin_not_allowed');
   await directory.flush();
   expect((await call('GET', `${path}?revoked=true`)).json.items).toEqual([]);
   await call('DELETE', `${path}/${made.id}`);
@@ -125,9 +125,9 @@ test.each<[unknown, string, string]>([
   [{ type: 'frontend' }, 'invalid_body', 'Field type must be "Frontend" or must be "Mobile" or must be "Backend"'],
 ])('refuses %j', async (body, code, detail) => {
   const { call, path } = await open();
-  const answer = await call('POST', path, body);
-  expect(answer).toMatchObject({ status: 400, json: { code } });
-  expect(answer.json.detail).toContain(detail);
+  const response = await call('POST', path, body);
+  expect(response).toMatchObject({ status: 400, json: { code } });
+  expect(response.json.detail).toContain(detail);
 });
 
 test('keys created in the same millisecond are listed in order and in pages', async () => {

@@ -25,13 +25,13 @@ const retention = { minutesMs: 5 * hourMs, hoursMs: 40 * dayMs, daysMs: 900 * da
 const now = Date.UTC(2026, 10, 2, 15, 42, 10);
 const nowMinute = Math.floor(now / minuteMs);
 
-interface Seen {
+interface Sighting {
   /** Minutes. */
   readonly ago: number;
   readonly checks: number;
 }
 
-function storeOf(all: readonly Seen[]) {
+function createStore(all: readonly Sighting[]) {
   const store = openUsageTables(temporaryDirectory());
   const aggregator = createAggregator(store);
   const first = new Batch();
@@ -78,7 +78,7 @@ test('days of a time zone partition a range, and add up to its hours', async () 
   const zones = fc.constantFrom('Europe/Berlin', 'America/New_York', 'Pacific/Auckland', 'Asia/Tokyo');
   await fc.assert(
     fc.asyncProperty(seen, zones, fc.nat({ max: 20 }), async (all, timeZone, days) => {
-      const store = storeOf(all);
+      const store = createStore(all);
       const from = new Date(now - (days + 1) * dayMs).toISOString().replace(/:.*/, ':00:00Z');
       const to = new Date(Math.ceil(now / hourMs) * hourMs).toISOString();
       const { range, overview } = read(store, { from, to, timeZone, step: 'day' });
@@ -111,7 +111,7 @@ test('days of a time zone partition a range, and add up to its hours', async () 
 });
 
 test('days are UTC days where hours are not kept, and where days begin within an hour', async () => {
-  const store = storeOf([{ ago: 60, checks: 1 }]);
+  const store = createStore([{ ago: 60, checks: 1 }]);
   const old = { from: '2026-08-01T00:00:00Z', step: 'day', timeZone: 'Europe/Berlin' };
   expect(read(store, old).overview).toMatchObject({ timeZone: 'UTC', width: 86_400 });
   const india = { from: '2026-10-30T18:30:00Z', step: 'day', timeZone: 'Asia/Kolkata' };
@@ -129,7 +129,7 @@ test.each([
 ])('the previous range of compare=%s has a bucket for each bucket', async (compare, query) => {
   const each = { '2026-10-31T10:20Z': 3, '2026-10-20T12:00Z': 5, '2026-09-24T10:00Z': 1, '2026-11-01T10:10Z': 2 };
   const all = Object.entries(each).map(([at, checks]) => ({ ago: nowMinute - Date.parse(at) / minuteMs, checks }));
-  const store = storeOf(all);
+  const store = createStore(all);
   const bases = new OverviewBases(store);
   const again = () => read(store, { ...query, compare, timeZone: 'America/New_York' }, bases).overview;
   expect(again().before).not.toHaveProperty('series'); // It does not wait for them.

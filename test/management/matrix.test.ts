@@ -176,13 +176,13 @@ async function as({ id }: { id: string }, token: string | undefined | Promise<st
 }
 
 function asKey(key: NewApiKey): Promise<Caller> {
-  return as({ id: key.apiKey.clientId }, world.tokenOf(key));
+  return as({ id: key.apiKey.clientId }, world.fetchToken(key));
 }
 
 async function invalidated(): Promise<string> {
   const token = await world.sign(world.admin, 0, 'openid flagmeter', 2);
-  const answer = await world.send(`Bearer ${token}`, 'POST', '/api/account/invalidate-token');
-  expect(answer.status).toBe(200);
+  const response = await world.send(`Bearer ${token}`, 'POST', '/api/account/invalidate-token');
+  expect(response.status).toBe(200);
   return token;
 }
 
@@ -211,16 +211,16 @@ describe.each(rows.map((row, number) => ({ ...row, number })))('$route', ({ rout
         return { ...good, name, id, header, address, status: statuses[column]! };
       }),
     );
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       cells.map(async ({ header, method, path, id, body, address }) =>
         read(await world.send(header, method, path.replace(':self', id), body, { 'x-forwarded-for': address })),
       ),
     );
     const changers = await addressesInAuditLog();
     const actual = cells.map(({ name, address }, column) => {
-      const { status, headers } = answers[column]!;
+      const { status, headers } = responses[column]!;
       const challenge = status === 401 ? headers['www-authenticate'] : undefined;
-      const wrong = departures(operationNamed(route), answers[column]!);
+      const wrong = departures(operationNamed(route), responses[column]!);
       return { name, status, wrong, isNoted: changers.has(address), challenge };
     });
     const expected = cells.map(({ name, status, id, header }) => {
@@ -229,15 +229,15 @@ describe.each(rows.map((row, number) => ({ ...row, number })))('$route', ({ rout
     });
     expect(actual).toEqual(expected);
     if (!route.includes(':id')) return;
-    expect(answers[columnOfOutsider]!.text).toContain('"not_in_team"');
+    expect(responses[columnOfOutsider]!.text).toContain('"not_in_team"');
     await checkUnknownId(route, cells[columnOfOutsider]!);
   });
 });
 
 /** Client addresses of the latest entries that an Admin of the team reads. */
 async function addressesInAuditLog(): Promise<Set<string>> {
-  const answer = await world.send(world.asAdmin, 'GET', '/api/v2/audit?limit=200');
-  const { items } = (await answer.json()) as { items: { actor: { address: string } }[] };
+  const response = await world.send(world.asAdmin, 'GET', '/api/v2/audit?limit=200');
+  const { items } = (await response.json()) as { items: { actor: { address: string } }[] };
   return new Set(items.map(({ actor }) => actor.address));
 }
 

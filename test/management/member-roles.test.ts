@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { openPeopleFixture } from './people.ts';
+import { openUsersFixture } from './people.ts';
 
 describe('the role of a member', () => {
   test('is set by an Admin of the team, and holds in that team only', async () => {
-    const { as, bob, eve, team, otherTeamId, directory } = await openPeopleFixture();
+    const { as, bob, eve, team, otherTeamId, directory } = await openUsersFixture();
     const inOther = `/teams/${otherTeamId}/members/${eve.user.id}`;
     const added = await as(bob, 'PUT', inOther, { role: 'Admin' });
     expect(added).toMatchObject({ status: 201, json: { role: 'Admin' } });
@@ -17,7 +17,7 @@ describe('the role of a member', () => {
   });
 
   test('stays without a body, and follows the default role if the team has none', async () => {
-    const { as, ada, bob, eve, team, otherTeamId } = await openPeopleFixture();
+    const { as, ada, bob, eve, team, otherTeamId } = await openUsersFixture();
     const path = `/teams/${team.id}/members/${eve.user.id}`;
     expect((await as(ada, 'PUT', path)).json).toMatchObject({ role: 'User' });
     await as(ada, 'PUT', path, { role: 'Viewer' });
@@ -29,7 +29,7 @@ describe('the role of a member', () => {
   });
 
   test('ends with the membership', async () => {
-    const { as, bob, eve, team, otherTeamId, directory } = await openPeopleFixture();
+    const { as, bob, eve, team, otherTeamId, directory } = await openUsersFixture();
     const path = `/teams/${otherTeamId}/members/${eve.user.id}`;
     await as(bob, 'PUT', path, { role: 'Admin' });
     await as(bob, 'DELETE', path);
@@ -38,7 +38,7 @@ describe('the role of a member', () => {
   });
 
   test('cannot be changed by the member, nor taken from the last Admin', async () => {
-    const { as, ada, bob, team, otherTeamId, tom } = await openPeopleFixture();
+    const { as, ada, bob, team, otherTeamId, tom } = await openUsersFixture();
     const own = await as(ada, 'PUT', `/teams/${team.id}/members/${ada.user.id}`, { role: 'User' });
     expect(own).toMatchObject({ status: 403, json: { code: 'forbidden' } });
     await as(bob, 'PUT', `/teams/${otherTeamId}/members/${tom.user.id}`, { role: 'Viewer' });
@@ -49,17 +49,17 @@ describe('the role of a member', () => {
   });
 
   test('lets an Admin add only people whom they manage elsewhere', async () => {
-    const { as, bob, person, team, otherTeamId } = await openPeopleFixture();
-    const zoe = await person('Zoe', 'Admin', [team.id]);
+    const { as, bob, addUser, team, otherTeamId } = await openUsersFixture();
+    const zoe = await addUser('Zoe', 'Admin', [team.id]);
     await as(bob, 'PUT', `/teams/${otherTeamId}/members/${zoe.user.id}`, { role: 'Viewer' });
-    const tim = await person('Tim', 'User', [otherTeamId]);
+    const tim = await addUser('Tim', 'User', [otherTeamId]);
     const added = await as(zoe, 'PUT', `/teams/${team.id}/members/${tim.user.id}`);
     expect(added).toMatchObject({ status: 403, json: { code: 'forbidden' } });
   });
 });
 
 test('a founder whose default role is lower is an Admin of the new team', async () => {
-  const { as, ada, eve, team, directory } = await openPeopleFixture();
+  const { as, ada, eve, team, directory } = await openUsersFixture();
   await as(ada, 'PUT', `/teams/${team.id}/members/${eve.user.id}`, { role: 'Admin' });
   const { json } = await as(eve, 'POST', '/teams', { name: 'New' });
   expect(directory.users.get(eve.user.id)?.teamRoles).toEqual({ [team.id]: 'Admin', [json.id]: 'Admin' });

@@ -1,19 +1,19 @@
 import { describe, expect, test } from 'vitest';
-import { membersOf } from '../../src/accounts/members.ts';
+import { listMembers } from '../../src/accounts/members.ts';
 import { refusal } from '../auth/fixture.ts';
-import { type Item, openPeopleFixture } from './people.ts';
+import { type Item, openUsersFixture } from './people.ts';
 
 async function open() {
-  const fixture = await openPeopleFixture();
+  const fixture = await openUsersFixture();
   return { ...fixture, path: `/teams/${fixture.team.id}/members` };
 }
 
-const idsOf = (items: readonly Item[]) => items.map(({ id }) => id);
+const listIds = (items: readonly Item[]) => items.map(({ id }) => id);
 
 test('a member is listed only with the teams shared with the caller', async () => {
   const { as, ada, bob, eve, tom, path, team, otherTeamId } = await open();
   const { items } = (await as(eve, 'GET', path)).json;
-  expect(idsOf(items)).toEqual([ada.user.id, bob.user.id, eve.user.id]);
+  expect(listIds(items)).toEqual([ada.user.id, bob.user.id, eve.user.id]);
   expect(items[1]).toEqual({
     id: bob.user.id,
     email: 'bob@example.com',
@@ -40,17 +40,17 @@ test('a member is found by id, and users outside the team are not', async () => 
 });
 
 test('pages list every lasting member exactly once while others join and leave', async () => {
-  const { pages, person, path, as, ada, eve, directory } = await open();
-  for (const name of ['F', 'G', 'H', 'I', 'J']) await person(name);
-  const before = idsOf(await pages(path, 200));
+  const { pages, addUser, path, as, ada, eve, directory } = await open();
+  for (const name of ['F', 'G', 'H', 'I', 'J']) await addUser(name);
+  const before = listIds(await pages(path, 200));
   const seen = await pages(path, 2, async (page) => {
     if (page === 0) await as(ada, 'DELETE', `${path}/${eve.user.id}`);
-    if (page === 1) await person('Late');
+    if (page === 1) await addUser('Late');
   });
   const there = [...directory.users.values()].map(({ id }) => id);
   const stayed = before.filter((id) => there.includes(id));
-  expect(idsOf(seen).filter((id) => stayed.includes(id))).toEqual(stayed);
-  expect(new Set(idsOf(seen)).size).toBe(seen.length);
+  expect(listIds(seen).filter((id) => stayed.includes(id))).toEqual(stayed);
+  expect(new Set(listIds(seen)).size).toBe(seen.length);
   expect(seen.at(-1)?.name).toBe('Late');
 });
 
@@ -83,9 +83,9 @@ describe('adding a member', () => {
   });
 
   test('is 404 for an unknown user, and 403 beyond the plan', async () => {
-    const { as, ada, bob, tom, path, team, person } = await open();
+    const { as, ada, bob, tom, path, team, addUser } = await open();
     expect(await as(ada, 'PUT', `${path}/user_none`)).toMatchObject({ status: 404 });
-    for (const name of ['F', 'G']) await person(name);
+    for (const name of ['F', 'G']) await addUser(name);
     await as(ada, 'PATCH', `/teams/${team.id}`, { plan: 'free' });
     const refused = await as(bob, 'PUT', `${path}/${tom.user.id}`);
     expect(refused).toMatchObject(refusal(403, 'plan_limit'));
@@ -135,7 +135,7 @@ describe('removing a member', () => {
       as(bob, 'DELETE', `${path}/${ada.user.id}`),
     ]);
     expect(both.filter(({ status }) => status === 204)).toHaveLength(1);
-    const admins = membersOf(directory, team.id).filter(({ role }) => role === 'Admin');
+    const admins = listMembers(directory, team.id).filter(({ role }) => role === 'Admin');
     expect(admins).toHaveLength(1);
   });
 });

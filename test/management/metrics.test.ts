@@ -73,13 +73,13 @@ test('a declared kind applies to earlier and later numbers until it is deleted',
 });
 
 test('a declared kind also applies to the metrics of features', async () => {
-  const { ask, seeMetricOf } = await openRegistry();
+  const { ask, seeFeatureMetric } = await openRegistry();
   for (const [feature, value] of [
     ['a', 1],
     ['a', 2],
     ['b', 3],
   ] as const)
-    seeMetricOf(feature, 'load', value);
+    seeFeatureMetric(feature, 'load', value);
   await ask('PUT', '/metrics/load', { kind: 'gauge' });
   expect((await ask('GET', '/metrics')).json.items).toEqual([{ name: 'load', kind: 'gauge', declared: true }]);
   const { json } = await ask('GET', '/measurements?environment=Production&metric=load');
@@ -102,7 +102,7 @@ test.each([surplusName, '..', 'a%0Ab', 'x'.repeat(257)])('refuses the name %j', 
 
 test('the plan limits declared metrics', async () => {
   const { ask, directory, team } = await openRegistry();
-  await directory.change((draft) => draft.put('teams', team.id, { ...team, plan: 'free' }));
+  await directory.change((tx) => tx.put('teams', team.id, { ...team, plan: 'free' }));
   for (let at = 0; at < limits.metrics.free; at += 1) await ask('PUT', `/metrics/m${at}`, { kind: 'gauge' });
   expect(await ask('PUT', '/metrics/more', { kind: 'gauge' })).toMatchObject(refusal(403, 'plan_limit'));
   expect((await ask('PUT', '/metrics/m0', { kind: 'counter' })).status).toBe(200);

@@ -6,16 +6,16 @@ import { switchedStorage } from '../support/postgres-away.ts';
 import { breaches, type Schema } from './support/breaches.ts';
 import { busyApplication } from './support/busy-application.ts';
 import { departures, read } from './support/conformance.ts';
-import { crowdOf } from './support/crowd.ts';
-import { openapi, operations, problemsOf } from './support/openapi-document.ts';
+import { createCrowd } from './support/crowd.ts';
+import { listProblems, openapi, operations } from './support/openapi-document.ts';
 import { requestFor } from './support/openapi-recipes.ts';
-import type { Wanted } from './support/recipe.ts';
+import type { DocumentedRequest } from './support/recipe.ts';
 import { routes } from './support/routes.ts';
 import { goodRequest, operationNamed } from './support/targets.ts';
 import { openWorld, type World } from './support/world.ts';
 
 /** A documented answer. */
-interface Promised {
+interface DocumentedResponse {
   readonly route: string;
   readonly status: number;
   readonly code?: RefusalCode;
@@ -24,9 +24,9 @@ interface Promised {
 const operationsOfDocument = [...routes, 'POST /api/account/invalidate-token', 'GET /api/v2/openapi.json'];
 
 /** Every answer of every operation, with each refusal code. */
-const promised: readonly Promised[] = operationsOfDocument.flatMap((route) => {
+const promised: readonly DocumentedResponse[] = operationsOfDocument.flatMap((route) => {
   const { responses } = operations.get(operationNamed(route))!;
-  return Object.entries(responses).flatMap(([status, { content = {} }]): Promised[] => {
+  return Object.entries(responses).flatMap(([status, { content = {} }]): DocumentedResponse[] => {
     if (status === 'default') return [];
     const codes = Object.keys(content['application/problem+json']?.examples ?? {}) as RefusalCode[];
     if (codes.length === 0) return [{ route, status: Number(status) }];
@@ -34,12 +34,12 @@ const promised: readonly Promised[] = operationsOfDocument.flatMap((route) => {
   });
 });
 
-const isOf = (code: RefusalCode) => (one: Promised) => one.code === code;
+const hasCode = (code: RefusalCode) => (one: DocumentedResponse) => one.code === code;
 
 /** The disk of a worker cannot be made to fail here, and its queue not be filled. */
-const withoutCase = (one: Promised) =>
-  (isOf('store_unavailable')(one) && one.route.startsWith('DELETE /applications/:id/identities')) ||
-  (isOf('backpressure')(one) && one.route === 'POST /applications/:id/imports');
+const withoutCase = (one: DocumentedResponse) =>
+  (hasCode('store_unavailable')(one) && one.route.startsWith('DELETE /applications/:id/identities')) ||
+  (hasCode('backpressure')(one) && one.route === 'POST /applications/:id/imports');
 
 const usual = opened(openWorld);
 let limited: World;
@@ -56,18 +56,18 @@ afterAll(async () => {
   for (const { service } of [usual, limited, full, apart]) await service.stop();
 });
 
-function send(world: World, { authorization, method, path, body, headers }: Wanted): Promise<Response> {
+function send(world: World, { authorization, method, path, body, headers }: DocumentedRequest): Promise<Response> {
   return world.send(authorization, method, path, body, headers);
 }
 
 /** Sends a request, repeatedly if the recipe demands it, until it receives the answer. */
-async function answerTo(world: World, wanted: Wanted, status: number): Promise<Response> {
+async function fetchResponse(world: World, wanted: DocumentedRequest, status: number): Promise<Response> {
   const { again } = wanted;
   if (again === undefined) return send(world, wanted);
   for (let time = 0; ; time += 1) {
-    const answer = await send(world, { ...wanted, ...again(time) });
-    if (answer.status === status || time === 10_000) return answer;
-    await answer.text();
+    const response = await send(world, { ...wanted, ...again(time) });
+    if (response.status === status || time === 10_000) return response;
+    await response.text();
   }
 }
 
@@ -76,7 +76,7 @@ class Crowd {
   readonly #send: () => readonly Promise<string>[];
   #pending: Promise<unknown> | undefined;
 
-  constructor(world: World, wanted: () => readonly Wanted[]) {
+  constructor(world: World, wanted: () => readonly DocumentedRequest[]) {
     this.#send = () => wanted().map(async (each) => (await send(world, each)).text());
   }
 
@@ -93,42 +93,47 @@ class Crowd {
 }
 
 /** Sends a request among those of a crowd until it receives the answer. */
-async function answerInCrowd(world: World, crowd: Crowd, wanted: Wanted, status: number): Promise<Response> {
+async function fetchResponseInCrowd(
+  world: World,
+  crowd: Crowd,
+  wanted: DocumentedRequest,
+  status: number,
+): Promise<Response> {
   for (let round = 0; ; round += 1) {
     crowd.gather();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 20 }, (_, at) => send(world, { ...wanted, ...wanted.again?.(20 * round + at) })),
     );
-    const found = answers.find((answer) => answer.status === status) ?? answers[0]!;
-    for (const other of answers) if (other !== found) await other.text();
+    const found = responses.find((response) => response.status === status) ?? responses[0]!;
+    for (const other of responses) if (other !== found) await other.text();
     if (found.status === status || round === 500) return found;
     await crowd.end();
   }
 }
 
-async function check({ route, status, code }: Promised, response: Response): Promise<void> {
+async function check({ route, status, code }: DocumentedResponse, response: Response): Promise<void> {
   const operation = operationNamed(route);
-  const answer = await read(response);
-  expect(answer).toMatchObject({ status });
-  expect(departures(operation, answer)).toEqual([]);
-  if (code !== undefined) expect(JSON.parse(answer.text)).toEqual(problemsOf(operation).get(code));
+  const received = await read(response);
+  expect(received).toMatchObject({ status });
+  expect(departures(operation, received)).toEqual([]);
+  if (code !== undefined) expect(JSON.parse(received.text)).toEqual(listProblems(operation).get(code));
 }
 
-function named(cases: readonly Promised[]) {
+function named(cases: readonly DocumentedResponse[]) {
   return cases.map((one) => [`${one.route}: ${one.status} ${one.code ?? ''}`, one] as const);
 }
 
 describe('the service answers as documented', () => {
-  const special = (['rate_limited', 'store_unavailable', 'engine_unavailable', 'backpressure'] as const).map(isOf);
+  const special = (['rate_limited', 'store_unavailable', 'engine_unavailable', 'backpressure'] as const).map(hasCode);
   const plain = promised.filter((one) => !special.some((is) => is(one)));
   test.each(named(plain))('%s', async (_name, one) => {
     const wanted = await requestFor(usual, one.route, one.code ?? one.status);
-    await check(one, await answerTo(usual, wanted, one.status));
+    await check(one, await fetchResponse(usual, wanted, one.status));
   });
 });
 
 /** The schema of the body that a route requires or allows. */
-const schemaOf = (route: string) =>
+const findSchema = (route: string) =>
   operations.get(operationNamed(route))!.requestBody?.content['application/json']?.schema;
 
 /** The field in which a body differs from a good one. */
@@ -143,17 +148,17 @@ const ofBodies = ['invalid_body', 'invalid_name', 'invalid_time', 'unknown_envir
 
 describe('a body that breaks a rule of its schema is refused, and changes nothing', () => {
   // A scan may name features by any text.
-  const checked = routes.filter((route) => schemaOf(route) !== undefined && !route.includes('code-scans/'));
+  const checked = routes.filter((route) => findSchema(route) !== undefined && !route.includes('code-scans/'));
 
   test.each(checked)('%s', async (route) => {
     const { method, path, body = {} } = await goodRequest(usual, route);
     const latest = async () => (await usual.send(usual.asAdmin, 'GET', '/api/v2/audit?limit=1')).json();
     const before = await latest();
-    const answers = breaches(schemaOf(route) as Schema, body).map(async (sent) => {
+    const responses = breaches(findSchema(route) as Schema, body).map(async (sent) => {
       const { text } = await read(await usual.send(usual.asAdmin, method, path, sent));
       return { sent, field: changedField(sent, body as object), ...JSON.parse(text) };
     });
-    const served = (await Promise.all(answers)).filter(
+    const served = (await Promise.all(responses)).filter(
       ({ code, detail, field }) =>
         !ofBodies.includes(code) ||
         (code === 'invalid_body' && !detail.includes(field) && !detail.startsWith('Cannot take metric')),
@@ -164,36 +169,36 @@ describe('a body that breaks a rule of its schema is refused, and changes nothin
 });
 
 describe('too many requests of one client', () => {
-  const cases = promised.filter(isOf('rate_limited'));
+  const cases = promised.filter(hasCode('rate_limited'));
   test.each(named(cases))('%s', async (_name, one) => {
     const [method = '', path = ''] = one.route.split(' ');
     const authorization = `Bearer ${await limited.sign(limited.admin)}`;
     const wanted = { authorization, method, path: `/api/v2${path}`, again: () => ({}) };
-    await check(one, await answerTo(limited, wanted, one.status));
+    await check(one, await fetchResponse(limited, wanted, one.status));
   });
 });
 
 describe.each(['reports', 'passwords'] as const)('too many %s of many teams at once', (what) => {
-  const isOfUsers = ({ route }: Promised) => route.includes(' /users');
+  const isOfUsers = ({ route }: DocumentedResponse) => route.includes(' /users');
   const cases = promised.filter(
-    (one) => isOf('backpressure')(one) && !withoutCase(one) && isOfUsers(one) === (what === 'passwords'),
+    (one) => hasCode('backpressure')(one) && !withoutCase(one) && isOfUsers(one) === (what === 'passwords'),
   );
   let crowd: Crowd;
   beforeAll(async () => {
-    crowd = new Crowd(usual, await crowdOf(usual, what));
+    crowd = new Crowd(usual, await createCrowd(usual, what));
   });
   afterAll(() => crowd.end());
 
   test.each(named(cases))('%s', async (_name, one) => {
     if (what === 'reports') await crowd.end(); // A refused report would fail the setup below.
     const wanted = await requestFor(usual, one.route, 'backpressure');
-    await check(one, await answerInCrowd(usual, crowd, wanted, one.status));
+    await check(one, await fetchResponseInCrowd(usual, crowd, wanted, one.status));
   });
 });
 
 describe('a full disk', () => {
-  const cases = promised.filter(isOf('store_unavailable')).filter((one) => !withoutCase(one));
-  const wanted = new Map<string, Wanted>();
+  const cases = promised.filter(hasCode('store_unavailable')).filter((one) => !withoutCase(one));
+  const wanted = new Map<string, DocumentedRequest>();
 
   beforeAll(async () => {
     for (const { route } of cases) wanted.set(route, await requestFor(full, route, 'store_unavailable'));
@@ -207,7 +212,7 @@ describe('a full disk', () => {
 });
 
 describe('an unreachable PostgreSQL', () => {
-  const cases = promised.filter(isOf('engine_unavailable'));
+  const cases = promised.filter(hasCode('engine_unavailable'));
   beforeAll(() => {
     storage.away = true;
   });
@@ -215,9 +220,9 @@ describe('an unreachable PostgreSQL', () => {
   test.each(named(cases))('%s', async (_name, one) => {
     const [method = '', path = ''] = one.route.split(' ');
     const whole = path.startsWith('/api/') ? path : `/api/v2${path}`;
-    const answer = await apart.send(apart.asAdmin, method, whole);
-    expect(answer.headers.get('retry-after')).toBe('2');
-    await check(one, answer);
+    const response = await apart.send(apart.asAdmin, method, whole);
+    expect(response.headers.get('retry-after')).toBe('2');
+    await check(one, response);
   });
 });
 
@@ -240,16 +245,16 @@ describe('answers with data are as documented:', () => {
     ['/api/v2/audit', '', '', /"actor"/],
   ])('%s%s', async (base, more, query, something) => {
     const asked = `${base}${more}`.replace(application, path).replace('{identity}', 'user-7');
-    const answer = await read(await usual.send(usual.asAdmin, 'GET', `${asked}${query}`));
-    expect(answer).toMatchObject({ status: 200, text: expect.stringMatching(something) });
-    expect(departures(`GET ${base}${more}`, answer)).toEqual([]);
+    const response = await read(await usual.send(usual.asAdmin, 'GET', `${asked}${query}`));
+    expect(response).toMatchObject({ status: 200, text: expect.stringMatching(something) });
+    expect(departures(`GET ${base}${more}`, response)).toEqual([]);
   });
 });
 
 describe('GET /api/v2/openapi.json', () => {
   test('is the document of this service, for pages of any origin', async () => {
-    const answer = await usual.send(undefined, 'GET', '/api/v2/openapi.json');
-    expect(answer.headers.get('access-control-allow-origin')).toBe('*');
-    expect(await answer.json()).toEqual(JSON.parse(JSON.stringify(openapi)));
+    const response = await usual.send(undefined, 'GET', '/api/v2/openapi.json');
+    expect(response.headers.get('access-control-allow-origin')).toBe('*');
+    expect(await response.json()).toEqual(JSON.parse(JSON.stringify(openapi)));
   });
 });

@@ -74,9 +74,9 @@ describe('a deviation from the document is detected:', () => {
     ['a field that is not documented', { ...good, text: good.text.replace('{', '{"number":1,') }],
     ['a field that is missing', { ...good, text: '{"name":"Test"}' }],
     ['an invalid time', { ...good, text: '{"name":"Test","createdAt":"now"}' }],
-  ])('%s', (_name, answer) => {
-    const headers = Object.entries(answer.headers).filter((each): each is [string, string] => each[1] !== undefined);
-    expect(departures(operation, { ...answer, headers: Object.fromEntries(headers) })).toHaveLength(1);
+  ])('%s', (_name, response) => {
+    const headers = Object.entries(response.headers).filter((each): each is [string, string] => each[1] !== undefined);
+    expect(departures(operation, { ...response, headers: Object.fromEntries(headers) })).toHaveLength(1);
   });
 
   test.each(['{}', '{"name":""}', '{"name":"Test","number":1}'])('a body such as %s', (body) => {

@@ -127,8 +127,8 @@ test('users are counted for the requested features', async () => {
   const { send, get } = await openShop();
   for (const u of ['ada', 'bob', 'ada']) await send({ u, f: { checkout: { on: [1], off: [1] }, a: { on: [1] } } });
   await send({ u: 'eve', f: { a: { on: [1] } } });
-  const answer = await get('/overview/users?environment=Production&feature=a&feature=none&feature=checkout');
-  const { features, from, to } = (await answer.json()) as OverviewUsers;
+  const response = await get('/overview/users?environment=Production&feature=a&feature=none&feature=checkout');
+  const { features, from, to } = (await response.json()) as OverviewUsers;
   expect(features).toEqual([
     { feature: 'a', users: 3 },
     { feature: 'none', users: 0 },
@@ -179,10 +179,10 @@ test.each([
   const { get } = await openShop();
   const url = '/overview?environment=Production';
   const plain = await get(url, { 'accept-encoding': 'identity' });
-  const answer = await get(url, { 'accept-encoding': accepted });
-  expect(answer.headers.get('content-encoding')).toBe(coding);
-  expect(answer.headers.get('vary')).toContain('Accept-Encoding');
-  expect(await answer.json()).toEqual(await plain.json());
+  const response = await get(url, { 'accept-encoding': accepted });
+  expect(response.headers.get('content-encoding')).toBe(coding);
+  expect(response.headers.get('vary')).toContain('Accept-Encoding');
+  expect(await response.json()).toEqual(await plain.json());
 });
 
 test('an overview of a deleted application is not answered from the cache', async () => {

@@ -5,13 +5,13 @@ import { createUser, deleteUser } from '../../src/accounts/users.ts';
 import { refusal } from '../auth/fixture.ts';
 import { openRegistry } from './registry.ts';
 
-const person = { role: 'User', passwordHash: 'x' } as const;
+const userDefaults = { role: 'User', passwordHash: 'x' } as const;
 
 async function openOwners() {
   const registry = await openRegistry();
   const { directory, team, otherTeamId, see } = registry;
-  const ada = { email: 'ada@shop.example', name: 'Ada Lovelace', teams: [team.id], ...person };
-  const grace = { email: 'grace@other.example', name: 'Grace', teams: [otherTeamId], ...person };
+  const ada = { email: 'ada@shop.example', name: 'Ada Lovelace', teams: [team.id], ...userDefaults };
+  const grace = { email: 'grace@other.example', name: 'Grace', teams: [otherTeamId], ...userDefaults };
   see({ f: { search: { on: [1] } } });
   return { ...registry, ada: await createUser(directory, ada), grace: await createUser(directory, grace) };
 }

@@ -2,30 +2,30 @@ import { createUser } from '../../src/accounts/users.ts';
 import { issueAccessToken } from '../../src/auth/oauth/tokens.ts';
 import type { Role } from '../../src/contract/roles.ts';
 import type { User } from '../../src/storage/lmdb/records.ts';
-import { type Answer, requestOf, send } from '../auth/fixture.ts';
+import { createRequest, type JsonResponse, send } from '../auth/fixture.ts';
 import { type ManageFixture, openManageFixture } from './fixture.ts';
 
 /** A user and their access token. */
-export interface Person {
+export interface SignedInUser {
   readonly user: User;
   readonly token: string;
 }
 
-export interface PeopleFixture extends Omit<ManageFixture, 'freshToken'> {
+export interface UsersFixture extends Omit<ManageFixture, 'freshToken'> {
   /** The same person with another token; by default the Admin's API key. */
-  freshToken(who: Person | undefined): Promise<Pick<Person, 'token'>>;
+  freshToken(who: SignedInUser | undefined): Promise<Pick<SignedInUser, 'token'>>;
   /** An Admin of the team, an Admin of both teams, a User of the team, and an Admin of the other team. */
-  readonly ada: Person;
-  readonly bob: Person;
-  readonly eve: Person;
-  readonly tom: Person;
+  readonly ada: SignedInUser;
+  readonly bob: SignedInUser;
+  readonly eve: SignedInUser;
+  readonly tom: SignedInUser;
   /** Creates a user without a password, by default in the team. */
-  person(name: string, role?: Role, teams?: readonly string[]): Promise<Person>;
+  addUser(name: string, role?: Role, teams?: readonly string[]): Promise<SignedInUser>;
   /** Sends a request as a person, by default as the Admin's API key. */
-  as(who: Pick<Person, 'token'> | undefined, method: string, path: string, body?: unknown): Promise<Answer>;
+  as(who: Pick<SignedInUser, 'token'> | undefined, method: string, path: string, body?: unknown): Promise<JsonResponse>;
   /** Sends an admitted request whose body arrives when `arrive` is called, with the person's token or these headers. */
   slowly(
-    who: Person,
+    who: SignedInUser,
     method: string,
     path: string,
     body: unknown,
@@ -36,7 +36,7 @@ export interface PeopleFixture extends Omit<ManageFixture, 'freshToken'> {
 }
 
 export interface Slow {
-  readonly answer: Promise<Answer>;
+  readonly response: Promise<JsonResponse>;
   arrive(): void;
 }
 
@@ -44,11 +44,11 @@ export interface Slow {
 export type Item = any;
 
 /** The fixture of the management API with people in it. @param rate as `openManageFixture` */
-export async function openPeopleFixture(rate = 0): Promise<PeopleFixture> {
+export async function openUsersFixture(rate = 0): Promise<UsersFixture> {
   const fixture = await openManageFixture(rate);
   const { directory, settings, team, otherTeamId, call, dispatch } = fixture;
 
-  const person: PeopleFixture['person'] = async (name, role = 'User', teams = [team.id]) => {
+  const addUser: UsersFixture['addUser'] = async (name, role = 'User', teams = [team.id]) => {
     const email = `${name.toLowerCase()}@example.com`;
     const user = await createUser(directory, { email, name, role, teams, passwordHash: 'none' });
     return { user, token: await userToken(user) };
@@ -62,11 +62,11 @@ export async function openPeopleFixture(rate = 0): Promise<PeopleFixture> {
   const clientId = 'flagmeter-console';
   return {
     ...fixture,
-    ada: await person('Ada', 'Admin'),
-    bob: await person('Bob', 'Admin', [team.id, otherTeamId]),
-    eve: await person('Eve'),
-    tom: await person('Tom', 'Admin', [otherTeamId]),
-    person,
+    ada: await addUser('Ada', 'Admin'),
+    bob: await addUser('Bob', 'Admin', [team.id, otherTeamId]),
+    eve: await addUser('Eve'),
+    tom: await addUser('Tom', 'Admin', [otherTeamId]),
+    addUser,
     freshToken: async (who) => ({ token: who === undefined ? await fixture.freshToken() : await userToken(who.user) }),
     as: (who, method, path, body) => call(method, path, body, who?.token),
     async slowly(who, method, path, body, headers = { authorization: `Bearer ${who.token}` }) {
@@ -74,15 +74,15 @@ export async function openPeopleFixture(rate = 0): Promise<PeopleFixture> {
       const { promise: awaited, resolve: letIn } = gate();
       const bytes = new TextEncoder().encode(JSON.stringify(body));
       const request = {
-        ...requestOf(`/api/v2${path}`, { method, headers }),
+        ...createRequest(`/api/v2${path}`, { method, headers }),
         body: () => {
           letIn();
           return arrived.then(() => bytes);
         },
       };
-      const answer = send(() => dispatch(request), path);
+      const response = send(() => dispatch(request), path);
       await awaited;
-      return { answer, arrive };
+      return { response, arrive };
     },
     async pages(path, limit, between = async () => {}) {
       const items: Item[] = [];

@@ -14,10 +14,10 @@ test.each([
 ] as const)('with --plans %s an Admin changes the plan %s to %s: %i', async (plans, from, to, status) => {
   const { call, directory, team } = await openManageFixture(0, plans);
   await patchTeam(directory, team.id, { plan: from });
-  const answer = await call('PATCH', `/teams/${team.id}`, { plan: to });
-  expect(answer.status).toBe(status);
+  const response = await call('PATCH', `/teams/${team.id}`, { plan: to });
+  expect(response.status).toBe(status);
   if (status === 403)
-    expect(answer.json).toMatchObject({ code: 'forbidden', detail: expect.stringContaining('--plans open') });
+    expect(response.json).toMatchObject({ code: 'forbidden', detail: expect.stringContaining('--plans open') });
   expect(directory.teams.get(team.id)?.plan).toBe(status === 200 ? to : from);
 });
 
@@ -30,9 +30,9 @@ test.each([
   const { call, addAdmin, directory, team } = await openFounders(plans);
   await patchTeam(directory, team.id, { plan: 'team' });
   await addAdmin();
-  const answer = await call('POST', '/teams', { name: 'New', ...(plan && { plan }) });
-  expect(answer.status).toBe(status);
-  if (made !== undefined) expect(answer.json.plan).toBe(made);
+  const response = await call('POST', '/teams', { name: 'New', ...(plan && { plan }) });
+  expect(response.status).toBe(status);
+  if (made !== undefined) expect(response.json.plan).toBe(made);
 });
 
 test('the limits of a team have the allowances of its plan, their use, and the settings of the service', async () => {
@@ -45,7 +45,7 @@ test('the limits of a team have the allowances of its plan, their use, and the s
   const { status, json } = await call('GET', `/teams/${team.id}/limits`, undefined, tokens.user);
   expect({ status, plan: json.plan, canRaise: json.canRaise }).toEqual({ status: 200, plan: 'team', canRaise: false });
   const allowances = new Map(json.allowances.map((each: { what: string }) => [each.what, each]));
-  const keysOfFirst = directory.keysOf(application.id).length;
+  const keysOfFirst = directory.getApplicationKeys(application.id).length;
   const words = 'applications in a team';
   expect(allowances.get('applications')).toEqual({
     ...{ what: 'applications', words, allowed: 50, used: 3, application: null },

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { openPeopleFixture } from './people.ts';
+import { openUsersFixture } from './people.ts';
 
 const path = '/users/me/preferences';
 const defaults = { timeZone: null, columns: {}, favourites: [] };
 
 test('users have preferences of their own, and change those that they name', async () => {
-  const { as, ada, eve } = await openPeopleFixture();
+  const { as, ada, eve } = await openUsersFixture();
   expect(await as(eve, 'GET', path)).toMatchObject({ status: 200, json: defaults });
   const changed = await as(eve, 'PATCH', path, { timeZone: 'Europe/Berlin', columns: { flags: ['users'] } });
   const expected = { ...defaults, timeZone: 'Europe/Berlin', columns: { flags: ['users'] } };
@@ -21,7 +21,7 @@ test('users have preferences of their own, and change those that they name', asy
 });
 
 test('preferences are no part of a user: neither the answer, nor its version, nor the audit log changes', async () => {
-  const { as, ada, eve } = await openPeopleFixture();
+  const { as, ada, eve } = await openUsersFixture();
   const read = async () => [
     (await as(ada, 'GET', `/users/${eve.user.id}`)).json,
     (await as(ada, 'GET', '/audit')).json,
@@ -34,7 +34,7 @@ test('preferences are no part of a user: neither the answer, nor its version, no
 test.each(['Europe/Atlantis', '+01:00', 'europe berlin', '../etc/passwd'])(
   'the unknown time zone %s is refused, and named',
   async (timeZone) => {
-    const { as, eve } = await openPeopleFixture();
+    const { as, eve } = await openUsersFixture();
     const refused = await as(eve, 'PATCH', path, { timeZone });
     expect(refused).toMatchObject({ status: 400, json: { code: 'invalid_body' } });
     expect(JSON.stringify(refused.json)).toContain(timeZone);
@@ -43,7 +43,7 @@ test.each(['Europe/Atlantis', '+01:00', 'europe berlin', '../etc/passwd'])(
 );
 
 test('the size of preferences is limited', async () => {
-  const { as, eve } = await openPeopleFixture();
+  const { as, eve } = await openUsersFixture();
   const many = (count: number) => Array.from({ length: count }, (_, index) => `name-${index}`);
   const wide = await as(eve, 'PATCH', path, { columns: { flags: many(41) } });
   expect(wide).toMatchObject({ status: 400, json: { code: 'invalid_body' } });

@@ -2,16 +2,19 @@ import { expect, test } from 'vitest';
 import { maxShown, prometheusReport } from '../../src/reports/usage/month-usage.ts';
 import { createAggregator } from '../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../src/storage/commit/batch.ts';
-import { bucketOf, bucketWidth, seriesRef } from '../../src/storage/lmdb/blocks.ts';
+import { bucketWidth, encodeBucket, seriesRef } from '../../src/storage/lmdb/blocks.ts';
 import { parseExposition } from '../support/exposition.ts';
 import { finish } from '../support/finish.ts';
 import { temporaryUsage } from '../support/temporary-usage.ts';
 import { openRegistry, type Registry } from './registry.ts';
 
 async function scrape(registry: Registry, query = '') {
-  const answer = await registry.ask('GET', `/prometheus${query}`);
-  expect([answer.status, answer.headers['content-type']]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8']);
-  return parseExposition(answer.text);
+  const response = await registry.ask('GET', `/prometheus${query}`);
+  expect([response.status, response.headers['content-type']]).toEqual([
+    200,
+    'text/plain; version=0.0.4; charset=utf-8',
+  ]);
+  return parseExposition(response.text);
 }
 
 test('the usage of this month is exposed by environment, feature and variant', async () => {
@@ -19,7 +22,7 @@ test('the usage of this month is exposed by environment, feature and variant', a
   registry.see({ f: { checkout: { on: [3, 2, 1] } }, m: { sales: 5 } });
   registry.see({ f: { checkout: { on: [1], 'a "b" \\ c': [2] } }, m: { sales: 2 } });
   registry.see({ f: { checkout: { on: [7] } } }, 'Staging');
-  registry.seeMetricOf('checkout', 'depth', 4);
+  registry.seeFeatureMetric('checkout', 'depth', 4);
   await registry.ask('PUT', '/metrics/depth', { kind: 'gauge' });
   const { samples, types } = await scrape(registry);
   const labels = { environment: 'Production', feature: 'checkout', variant: 'on' };
@@ -63,7 +66,7 @@ test('of too many series, the largest are exposed and the others are counted', a
   for (let ordinal = 0; ordinal < maxShown.features + surplus; ordinal += 1) {
     batch.series.push({ environment: 1, ordinal, name: [`feature-${ordinal}`, 'on'] });
     const checks = ordinal < surplus ? 1 : 2;
-    batch.counts.add(seriesRef(1, ordinal), bucketOf(bucketWidth.minute, 1441), checks, 0, 0);
+    batch.counts.add(seriesRef(1, ordinal), encodeBucket(bucketWidth.minute, 1441), checks, 0, 0);
   }
   createAggregator(store).write(batch.seal());
   const environments = [{ name: 'Production', number: 1 }];

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { openManageFixture } from './fixture.ts';
-import { openPeopleFixture } from './people.ts';
+import { openUsersFixture } from './people.ts';
 
 test('a client over its rate gets Retry-After, and others are not delayed', async () => {
   const { call, clock, tokens } = await openManageFixture(2);
@@ -13,7 +13,7 @@ test('a client over its rate gets Retry-After, and others are not delayed', asyn
 });
 
 test('a new token does not reset the rate of an API key or a user', async () => {
-  const { as, ada, eve, freshToken } = await openPeopleFixture(2);
+  const { as, ada, eve, freshToken } = await openUsersFixture(2);
   for (const who of [undefined, ada]) {
     const statuses: number[] = [];
     for (let request = 0; request < 4; request += 1) {

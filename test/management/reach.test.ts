@@ -3,13 +3,13 @@ import { expect, test } from 'vitest';
 import { putMember } from '../../src/accounts/members.ts';
 import { createTeam } from '../../src/accounts/teams.ts';
 import { addToList, issueAccessToken } from '../../src/auth/oauth/tokens.ts';
-import { openPeopleFixture, type Person } from './people.ts';
+import { openUsersFixture, type SignedInUser } from './people.ts';
 
 test("a token of a team's sign-in client reaches only that team, whatever the teams of its user", async () => {
-  const { directory, settings, clock, ada, team, callWith } = await openPeopleFixture();
+  const { directory, settings, clock, ada, team, callWith } = await openUsersFixture();
   const evil = await createTeam(directory, 'Evil');
   await putMember(directory, evil.id, ada.user.id);
-  const clientOf = async (teamId: string) => {
+  const addClient = async (teamId: string) => {
     const client = {
       clientId: `client_of_${teamId}`,
       number: 1,
@@ -19,7 +19,7 @@ test("a token of a team's sign-in client reaches only that team, whatever the te
       secretHash: null,
       createdAt: clock.now(),
     };
-    await directory.change((draft) => draft.put('clients', client.clientId, client));
+    await directory.change((tx) => tx.put('clients', client.clientId, client));
     return client.clientId;
   };
   const statusesWith = async (client_id: string) => {
@@ -34,17 +34,17 @@ test("a token of a team's sign-in client reaches only that team, whatever the te
     const ask = (id: string) => callWith(`Bearer ${token}`, 'GET', `/teams/${id}`);
     return [(await ask(evil.id)).status, (await ask(team.id)).status];
   };
-  expect(await statusesWith(await clientOf(evil.id))).toEqual([200, 403]);
-  expect(await statusesWith(await clientOf(team.id))).toEqual([403, 200]);
+  expect(await statusesWith(await addClient(evil.id))).toEqual([200, 403]);
+  expect(await statusesWith(await addClient(team.id))).toEqual([403, 200]);
   expect(await statusesWith('flagmeter-cli')).toEqual([200, 200]);
 });
 
 test("a token of a team's sign-in client does not remove factors of a user of several teams", async () => {
-  const { directory, settings, bob, eve, team, accountStore, callWith } = await openPeopleFixture();
+  const { directory, settings, bob, eve, team, accountStore, callWith } = await openUsersFixture();
   const clientId = 'signin_1';
   const names = { clientId, number: 1, teamId: team.id, name: 'Wiki', redirectUris: [], secretHash: null };
-  await directory.change((draft) => draft.put('clients', clientId, { ...names, createdAt: 0 }));
-  const removeTotp = async ({ user: { id, role } }: Person, client_id: string) => {
+  await directory.change((tx) => tx.put('clients', clientId, { ...names, createdAt: 0 }));
+  const removeTotp = async ({ user: { id, role } }: SignedInUser, client_id: string) => {
     const totp = {
       userId: id,
       secret: 'JBSWY3DPEHPK3PXP',
@@ -53,7 +53,7 @@ test("a token of a team's sign-in client does not remove factors of a user of se
       lastUsedAt: 0,
       recoveryCodes: [],
     };
-    await accountStore.change((draft) => draft.put('totp', id, totp));
+    await accountStore.change((tx) => tx.put('totp', id, totp));
     const granted = { scope: 'openid flagmeter', role, team: [team.id], primaryTeam: team.id };
     const token = await issueAccessToken(settings, { sub: id, client_id, ...granted });
     return (await callWith(`Bearer ${token}`, 'DELETE', `/users/${id}/totp`)).status;
@@ -64,12 +64,12 @@ test("a token of a team's sign-in client does not remove factors of a user of se
 });
 
 test('a token invalidated while a body is in flight makes no change', async () => {
-  const { slowly, ada, tokens, as, team, accountStore } = await openPeopleFixture();
+  const { slowly, ada, tokens, as, team, accountStore } = await openUsersFixture();
   const path = `/teams/${team.id}/api-keys`;
   const late = await slowly({ ...ada, token: tokens.admin }, 'POST', path, { name: 'backdoor', role: 'Admin' });
   const { jti = '', exp = 0 } = decodeJwt(tokens.admin);
-  await accountStore.change((draft) => addToList(draft, { jti, exp }));
+  await accountStore.change((tx) => addToList(tx, { jti, exp }));
   late.arrive();
-  expect(await late.answer).toMatchObject({ status: 401 });
+  expect(await late.response).toMatchObject({ status: 401 });
   expect(JSON.stringify((await as(ada, 'GET', path)).json)).not.toContain('backdoor');
 });

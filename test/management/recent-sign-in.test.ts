@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { maxSignInAge } from '../../src/contract/step-up.ts';
-import { openPeopleFixture } from './people.ts';
+import { openUsersFixture } from './people.ts';
 
 test('a dangerous change needs a sign-in of the last fifteen minutes, and others do not', async () => {
-  const { as, ada, eve, clock } = await openPeopleFixture();
+  const { as, ada, eve, clock } = await openUsersFixture();
   const path = `/users/${eve.user.id}`;
   clock.advance(maxSignInAge * 1000);
   expect(await as(ada, 'PATCH', path, { role: 'Admin' })).toMatchObject({ status: 200 });
@@ -17,14 +17,14 @@ test('a dangerous change needs a sign-in of the last fifteen minutes, and others
 });
 
 test('an API key needs no recent sign-in', async () => {
-  const { call, eve, clock } = await openPeopleFixture();
+  const { call, eve, clock } = await openUsersFixture();
   clock.advance((maxSignInAge + 1) * 1000);
   const changed = await call('PATCH', `/users/${eve.user.id}`, { role: 'Admin' });
   expect(changed).toMatchObject({ status: 200 });
 });
 
 test('a route that is dangerous as a whole needs a recent sign-in', async () => {
-  const { as, ada, eve, team, clock } = await openPeopleFixture();
+  const { as, ada, eve, team, clock } = await openUsersFixture();
   clock.advance((maxSignInAge + 1) * 1000);
   const key = { name: 'ci', scopes: ['read'] };
   for (const [method, path, body] of [

@@ -12,10 +12,10 @@ import { Histogram } from '../../src/runtime/histogram.ts';
 import { createAggregator } from '../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../src/storage/commit/batch.ts';
 import { type EnvironmentSeries, SeriesDictionary } from '../../src/storage/commit/series-dictionary.ts';
-import { bucketOf, bucketWidth } from '../../src/storage/lmdb/blocks.ts';
+import { bucketWidth, encodeBucket } from '../../src/storage/lmdb/blocks.ts';
 import type { Reading } from '../../src/storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../../src/storage/lmdb/usage.ts';
-import type { Answer, RequestDeps } from '../auth/fixture.ts';
+import type { JsonResponse, RequestDeps } from '../auth/fixture.ts';
 import { readExport } from '../reports/exports/read-chunks.ts';
 import { finish } from '../support/finish.ts';
 import { temporaryUsage } from '../support/temporary-usage.ts';
@@ -27,14 +27,14 @@ const dayMs = 86_400_000;
 /** Features and metrics of an application, declared and from packets. */
 export interface Registry extends ManageFixture {
   /** Sends a request below the application, by default as its User; a body is sent as JSON. */
-  ask(method: string, path: string, body?: unknown, headers?: RequestDeps['headers']): Promise<Answer>;
+  ask(method: string, path: string, body?: unknown, headers?: RequestDeps['headers']): Promise<JsonResponse>;
   readonly usage: UsageTables;
   /** All names of a list, in pages of two. Calls `between` after each page. */
   names(path: string, between?: () => Promise<unknown>): Promise<string[]>;
   /** Counts a packet of an environment at the clock's time. */
   see(packet: { f?: object; m?: object }, environment?: string): void;
   /** Counts a metric of a feature, from a report. */
-  seeMetricOf(feature: string, metric: string, value: number): void;
+  seeFeatureMetric(feature: string, metric: string, value: number): void;
 }
 
 /** Opens a registry; a feature is stale after 30 days, and an environment has room for three features and two metrics. */
@@ -91,8 +91,8 @@ export async function openRegistry(): Promise<Registry> {
       const checked = checkPacket({ k: 'k', e: environment, ...packet });
       count(environment, (series, batch) => addPacket(checked, series, batch, clock.now()));
     },
-    seeMetricOf(feature, metric, value) {
-      const bucket = bucketOf(bucketWidth.minute, Math.floor(clock.now() / 60_000));
+    seeFeatureMetric(feature, metric, value) {
+      const bucket = encodeBucket(bucketWidth.minute, Math.floor(clock.now() / 60_000));
       count('Production', (series, batch) =>
         batch.measurements.add(series.featureMetric(metric, feature, 'on', batch)!, bucket, value, clock.now()),
       );

@@ -5,16 +5,16 @@ import { renewBrowser } from '../../src/auth/cookies/browser.ts';
 import { startSession } from '../../src/auth/oauth/sessions.ts';
 import { currentSignIn, startSignIn } from '../../src/auth/oauth/sign-ins.ts';
 import { dayMs } from './fixture.ts';
-import { openPeopleFixture, type PeopleFixture } from './people.ts';
+import { openUsersFixture, type UsersFixture } from './people.ts';
 
-async function signInEve({ directory, settings, accountStore, clock, eve }: PeopleFixture) {
+async function signInEve({ directory, settings, accountStore, clock, eve }: UsersFixture) {
   const browser = renewBrowser(undefined, randomBytes);
   const authentication = { factors: ['password'], userAgent: '' } as const;
-  const { key } = await directory.change((draft) => {
+  const { key } = await directory.change((tx) => {
     const now = clock.now();
-    const { key: signIn } = startSignIn(draft, eve.user, { browser, authentication, now });
+    const { key: signIn } = startSignIn(tx, eve.user, { browser, authentication, now });
     const granted = { userId: eve.user.id, clientId: 'flagmeter-cli', signIn, scope: 'openid', authTime: 0 };
-    return startSession(settings, draft, granted);
+    return startSession(settings, tx, granted);
   });
   const deps = { accountStore, directory, clock };
   return {
@@ -25,7 +25,7 @@ async function signInEve({ directory, settings, accountStore, clock, eve }: Peop
 
 describe('a reset link', () => {
   test('is made for a day, and leaves the password and the sessions', async () => {
-    const fixture = await openPeopleFixture();
+    const fixture = await openUsersFixture();
     const { as, ada, eve, directory, clock } = fixture;
     const eves = await signInEve(fixture);
     const { status, json } = await as(ada, 'POST', `/users/${eve.user.id}/reset-link`, {});
@@ -39,7 +39,7 @@ describe('a reset link', () => {
   });
 
   test('ends the password, the sign-ins and the sessions at once with endSessions', async () => {
-    const fixture = await openPeopleFixture();
+    const fixture = await openUsersFixture();
     const { as, ada, eve, directory } = fixture;
     const eves = await signInEve(fixture);
     const path = `/users/${eve.user.id}/reset-link`;
@@ -51,7 +51,7 @@ describe('a reset link', () => {
   });
 
   test('of an invited user is another invitation', async () => {
-    const { as, ada, clock } = await openPeopleFixture();
+    const { as, ada, clock } = await openUsersFixture();
     const { id } = (await as(ada, 'POST', '/users', { email: 'zoe@example.com', name: 'Zoe' })).json;
     const { json } = await as(ada, 'POST', `/users/${id}/reset-link`, {});
     const expiresAt = new Date(clock.now() + 7 * dayMs).toISOString();
@@ -59,7 +59,7 @@ describe('a reset link', () => {
   });
 
   test('is withdrawn once', async () => {
-    const { as, ada, eve } = await openPeopleFixture();
+    const { as, ada, eve } = await openUsersFixture();
     const path = `/users/${eve.user.id}/reset-link`;
     await as(ada, 'POST', path, {});
     expect(await as(ada, 'DELETE', path)).toMatchObject({ status: 204 });
@@ -70,7 +70,7 @@ describe('a reset link', () => {
   });
 
   test('ends when the user joins another team, whose Admins did not make it', async () => {
-    const { as, ada, bob, eve, otherTeamId } = await openPeopleFixture();
+    const { as, ada, bob, eve, otherTeamId } = await openUsersFixture();
     await as(ada, 'POST', `/users/${eve.user.id}/reset-link`, {});
     expect(await as(bob, 'PUT', `/teams/${otherTeamId}/members/${eve.user.id}`, { role: 'Admin' })).toMatchObject({
       status: 201,
@@ -85,7 +85,7 @@ describe('a reset link', () => {
     ['eve', 'ada', 403, 'forbidden'],
     ['tom', 'eve', 403, 'not_in_team'],
   ] as const)('made by %s for %s is answered %i %s', async (caller, who, status, code) => {
-    const { as, directory, ...fixture } = await openPeopleFixture();
+    const { as, directory, ...fixture } = await openUsersFixture();
     const path = `/users/${fixture[who].user.id}/reset-link`;
     for (const [method, body] of [['POST', { endSessions: true }] as const, ['DELETE', undefined] as const])
       expect(await as(fixture[caller], method, path, body)).toMatchObject({ status, json: { code } });

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { putMember } from '../../src/accounts/members.ts';
 import { createUser } from '../../src/accounts/users.ts';
 import type { AccessClaims } from '../../src/auth/oauth/tokens.ts';
-import { callerOf } from '../../src/management/access.ts';
+import { findCaller } from '../../src/management/access.ts';
 import { fixtureOn } from '../accounts/fixture.ts';
 import { newDatabase, openNode, sharedServer } from '../accounts/store/postgres-fixture.ts';
 import { openSessionFixture } from '../auth/session-fixture.ts';
@@ -24,6 +24,6 @@ test('a role that one node changes counts at another from the next request on', 
   for (const role of ['Viewer', 'User', 'Admin'] as const) {
     await putMember(directory, team.id, user.id, role);
     await other.accountStore.current();
-    expect(callerOf(other.directory, decodeJwt(token) as AccessClaims).roleIn(team.id)).toBe(role);
+    expect(findCaller(other.directory, decodeJwt(token) as AccessClaims).roleIn(team.id)).toBe(role);
   }
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Role, roleIn, roles } from '../../src/contract/roles.ts';
-import { openPeopleFixture, type Person } from './people.ts';
+import { openUsersFixture, type SignedInUser } from './people.ts';
 
 /** A call by one of the people about another, in one of the teams. */
 const call = fc.record({
@@ -17,8 +17,8 @@ const role = fc.constantFrom(...roles);
 const world = fc.array(fc.array(fc.option(role), { minLength: 3, maxLength: 3 }), { minLength: 4, maxLength: 4 });
 
 test('no sequence of calls changes a team in which the caller is not an Admin', async () => {
-  const fixture = await openPeopleFixture();
-  const { as, ada, person, directory } = fixture;
+  const fixture = await openUsersFixture();
+  const { as, ada, addUser, directory } = fixture;
   let count = 0;
   let created = 0;
   await fc.assert(
@@ -27,22 +27,22 @@ test('no sequence of calls changes a team in which the caller is not an Admin', 
       const teams: string[] = [];
       for (const name of ['A', 'B', 'C'])
         teams.push((await as(ada, 'POST', '/teams', { name: `${name} ${count}` })).json.id);
-      const people: Person[] = [];
-      for (const [at, row] of table.entries()) people.push(await settled(`p${count}-${at}`, row));
+      const users: SignedInUser[] = [];
+      for (const [at, row] of table.entries()) users.push(await settled(`p${count}-${at}`, row));
 
-      async function settled(name: string, row: readonly (Role | null)[]): Promise<Person> {
+      async function settled(name: string, row: readonly (Role | null)[]): Promise<SignedInUser> {
         const first = Math.max(
           0,
           row.findIndex((each) => each !== null),
         );
-        const member = await person(name, 'Viewer', [teams[first]!]);
+        const member = await addUser(name, 'Viewer', [teams[first]!]);
         for (const [at, wanted] of row.entries())
           if (wanted !== null) await as(ada, 'PUT', `/teams/${teams[at]}/members/${member.user.id}`, { role: wanted });
         return member;
       }
 
       for (const { by, about, team, kind, role } of calls) {
-        const [caller, other, teamId] = [people[by]!, people[about]!, teams[team]!];
+        const [caller, other, teamId] = [users[by]!, users[about]!, teams[team]!];
         const before = snapshot();
         const roleOfCaller = (id: string) => before.get(caller.user.id)?.[id];
         await perform(caller, other, teamId, kind, role);
@@ -61,7 +61,7 @@ test('no sequence of calls changes a team in which the caller is not an Admin', 
         return new Map(shown);
       }
 
-      async function perform(caller: Person, other: Person, teamId: string, kind: string, role: Role) {
+      async function perform(caller: SignedInUser, other: SignedInUser, teamId: string, kind: string, role: Role) {
         const { id } = other.user;
         const name = `New ${count}`;
         switch (kind) {
@@ -72,11 +72,11 @@ test('no sequence of calls changes a team in which the caller is not an Admin', 
           case 'default':
             return as(caller, 'PATCH', `/users/${id}`, { role });
           case 'rename': {
-            const answer = await as(caller, 'PATCH', `/teams/${teamId}`, { name });
+            const response = await as(caller, 'PATCH', `/teams/${teamId}`, { name });
             const held = directory.users.get(caller.user.id);
             const isAdmin = held !== undefined && roleIn(held, teamId) === 'Admin';
-            if (held !== undefined) expect(answer.status === 200).toBe(isAdmin);
-            return answer;
+            if (held !== undefined) expect(response.status === 200).toBe(isAdmin);
+            return response;
           }
           default:
             created += 1;

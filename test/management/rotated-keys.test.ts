@@ -34,7 +34,7 @@ describe('a rotated key', () => {
       expect(found(old.key, json.key)).toEqual([undefined, json.id]);
       const pause = async () => true;
       await sweepRound({ accounts, accountStore, clock, auditMs: day * 900, pause, failed: () => {} });
-      expect(directory.keysOf(application.id)).toMatchObject([{ id: json.id }]);
+      expect(directory.getApplicationKeys(application.id)).toMatchObject([{ id: json.id }]);
       const { revokedKeys } = directory.applications.get(application.id)!;
       expect(revokedKeys).toMatchObject([{ id: old.id, revokedAt: clock.now() }]);
     },

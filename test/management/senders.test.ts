@@ -4,7 +4,7 @@ import { createApplication, createKey, manage, postJson, token } from '../suppor
 import { openTransports } from '../support/report-transports.ts';
 import { type LocalService, startLocal } from '../support/service.ts';
 
-interface Shown {
+interface SenderPage {
   readonly items: readonly object[];
   readonly othersLeftOut: boolean;
 }
@@ -19,8 +19,8 @@ async function open() {
   onTestFinished(() => service.stop());
   const access = await token(service.http, service.credentials);
   const id = await createApplication(service.http, access, { name: 'shop' });
-  const keyOf = async (type: 'Mobile' | 'Backend') => (await createKey(service.http, access, id, type)).key;
-  const keys = { Mobile: await keyOf('Mobile'), Backend: await keyOf('Backend') };
+  const addKey = async (type: 'Mobile' | 'Backend') => (await createKey(service.http, access, id, type)).key;
+  const keys = { Mobile: await addKey('Mobile'), Backend: await addKey('Backend') };
   const api = async (method: string, path: string, status: number) =>
     manage(
       service.http,
@@ -48,7 +48,7 @@ async function open() {
       ).toBe(202);
     },
     senders: async (feature: string, query = '') =>
-      (await api('GET', `/features/${feature}/senders${query}`, 200)) as Shown,
+      (await api('GET', `/features/${feature}/senders${query}`, 200)) as SenderPage,
     async restart() {
       const { data, credentials } = service;
       await service.stop();

@@ -4,24 +4,24 @@ import { startSession } from '../../src/auth/oauth/sessions.ts';
 import { issueAccessToken } from '../../src/auth/oauth/tokens.ts';
 import { exampleTime } from '../../src/contract/shapes/fields.ts';
 import { refusal } from '../auth/fixture.ts';
-import { openPeopleFixture, type PeopleFixture, type Person } from './people.ts';
+import { openUsersFixture, type SignedInUser, type UsersFixture } from './people.ts';
 
 const scope = 'openid flagmeter';
 const hourMs = 3_600_000;
 
 async function begin(
-  { accountStore, settings, clock }: PeopleFixture,
-  { user }: Person,
+  { accountStore, settings, clock }: UsersFixture,
+  { user }: SignedInUser,
   signIn: string,
   clientId = 'flagmeter-cli',
 ): Promise<string> {
   const granted = { userId: user.id, clientId, signIn, scope, authTime: Math.floor(clock.now() / 1000) };
   const start = clientId === 'flagmeter-console' ? beginConsoleSession : startSession;
-  return (await accountStore.change((draft) => start(settings, draft, granted))).key;
+  return (await accountStore.change((tx) => start(settings, tx, granted))).key;
 }
 
 /** The listed sessions of a person: the sign-ins, each with its clients. */
-async function listed({ as, freshToken }: PeopleFixture, who: Person, of: Person): Promise<object[]> {
+async function listed({ as, freshToken }: UsersFixture, who: SignedInUser, of: SignedInUser): Promise<object[]> {
   const caller = { ...who, ...(await freshToken(who)) };
   const { status, json } = await as(caller, 'GET', `/users/${of.user.id}/sessions`);
   expect(status).toBe(200);
@@ -32,7 +32,7 @@ async function listed({ as, freshToken }: PeopleFixture, who: Person, of: Person
 }
 
 test('sessions are grouped by sign-in, the most recently used first', async () => {
-  const fixture = await openPeopleFixture();
+  const fixture = await openUsersFixture();
   const { eve, ada, clock } = fixture;
   await begin(fixture, eve, 'laptop');
   clock.advance(hourMs);
@@ -49,7 +49,7 @@ test('sessions are grouped by sign-in, the most recently used first', async () =
 });
 
 test('a session has its start, last use and end, and marks the sign-in of the request', async () => {
-  const fixture = await openPeopleFixture();
+  const fixture = await openUsersFixture();
   const { eve, settings, clock, callWith } = fixture;
   const started = clock.now();
   const id = await begin(fixture, eve, 'laptop');
@@ -82,7 +82,7 @@ test('a session has its start, last use and end, and marks the sign-in of the re
 });
 
 test('a console session expires earlier than one of another client', async () => {
-  const fixture = await openPeopleFixture();
+  const fixture = await openUsersFixture();
   await begin(fixture, fixture.eve, 'laptop', 'flagmeter-console');
   await begin(fixture, fixture.eve, 'laptop');
   fixture.clock.advance(12 * hourMs - 1);
@@ -93,20 +93,20 @@ test('a console session expires earlier than one of another client', async () =>
 });
 
 test("an Admin does not see a user's sessions of another team's client", async () => {
-  const fixture = await openPeopleFixture();
+  const fixture = await openUsersFixture();
   const { bob, ada, directory, otherTeamId, clock } = fixture;
   const client = {
     ...{ clientId: 'signin_1', number: 1, teamId: otherTeamId, name: 'Theirs', redirectUris: [] },
     ...{ secretHash: null, createdAt: clock.now() },
   };
-  await directory.change((draft) => draft.put('clients', client.clientId, client));
+  await directory.change((tx) => tx.put('clients', client.clientId, client));
   await begin(fixture, bob, 'laptop', client.clientId);
   expect(await listed(fixture, bob, bob)).toEqual([['laptop', 'Theirs']]);
   expect(await listed(fixture, ada, bob)).toEqual([]);
 });
 
 test('ending a sign-in ends only its own sessions, with an entry in the audit log', async () => {
-  const fixture = await openPeopleFixture();
+  const fixture = await openUsersFixture();
   const { as, ada, eve, accountStore } = fixture;
   const laptop = [await begin(fixture, eve, 'laptop'), await begin(fixture, eve, 'laptop', 'flagmeter-console')];
   const phone = await begin(fixture, eve, 'phone');
@@ -120,10 +120,10 @@ test('ending a sign-in ends only its own sessions, with an entry in the audit lo
 });
 
 test('the path of a user does not end a sign-in of another user', async () => {
-  const fixture = await openPeopleFixture();
+  const fixture = await openUsersFixture();
   const { as, ada, eve, accountStore } = fixture;
   const session = await begin(fixture, ada, 'desk');
-  const remove = (who: Person, of: Person) => as(who, 'DELETE', `/users/${of.user.id}/sessions/desk`);
+  const remove = (who: SignedInUser, of: SignedInUser) => as(who, 'DELETE', `/users/${of.user.id}/sessions/desk`);
   expect(await remove(eve, eve)).toMatchObject({ status: 404 });
   expect(await remove(eve, ada)).toMatchObject({ status: 403 });
   expect(await remove(fixture.tom, ada)).toMatchObject(refusal(403, 'not_in_team'));

@@ -4,11 +4,11 @@ import { createClient } from '../../src/accounts/clients.ts';
 import { patchTeam } from '../../src/accounts/teams.ts';
 import { deleteUser } from '../../src/accounts/users.ts';
 import { refusal } from '../auth/fixture.ts';
-import { openPeopleFixture } from './people.ts';
+import { openUsersFixture } from './people.ts';
 
 describe('creating a team', () => {
   test('adds the user who created it, and their token reaches it at once', async () => {
-    const { as, ada, clock, directory, team } = await openPeopleFixture();
+    const { as, ada, clock, directory, team } = await openUsersFixture();
     const { status, json, headers } = await as(ada, 'POST', '/teams', { name: 'New' });
     expect(status).toBe(201);
     const now = new Date(clock.now()).toISOString();
@@ -27,7 +27,7 @@ describe('creating a team', () => {
   });
 
   test('by an API key adds the Admins of its team, and not the key', async () => {
-    const { call, as, ada, bob, eve } = await openPeopleFixture();
+    const { call, as, ada, bob, eve } = await openUsersFixture();
     const { status, json } = await call('POST', '/teams', { name: 'New', plan: 'free' });
     expect(status).toBe(201);
     expect(await call('GET', `/teams/${json.id}`)).toMatchObject({ status: 403 });
@@ -37,7 +37,7 @@ describe('creating a team', () => {
   });
 
   test('omits an Admin who is deleted concurrently', async () => {
-    const { call, as, ada, bob, directory } = await openPeopleFixture();
+    const { call, as, ada, bob, directory } = await openUsersFixture();
     const deleting = deleteUser(directory, bob.user.id);
     const { status, json } = await call('POST', '/teams', { name: 'New' });
     expect(status).toBe(201);
@@ -47,16 +47,16 @@ describe('creating a team', () => {
   });
 
   test('by an API key requires an Admin to join it', async () => {
-    const { call, as, ada, bob, directory } = await openPeopleFixture();
+    const { call, as, ada, bob, directory } = await openUsersFixture();
     for (const { user } of [ada, bob]) {
-      await directory.change((draft) => draft.put('users', user.id, { ...user, role: 'User' }));
+      await directory.change((tx) => tx.put('users', user.id, { ...user, role: 'User' }));
     }
     expect(await call('POST', '/teams', { name: 'New' })).toMatchObject(refusal(409, 'conflict'));
     expect(await as(ada, 'POST', '/teams', { name: 'New' })).toMatchObject({ status: 403 });
   });
 
   test('is refused for a user in as many teams as a token can name', async () => {
-    const { as, ada } = await openPeopleFixture();
+    const { as, ada } = await openUsersFixture();
     for (let made = 1; made < 100; made += 1) await as(ada, 'POST', '/teams', { name: `team ${made}` });
     const refused = await as(ada, 'POST', '/teams', { name: 'one more' });
     expect(refused).toMatchObject(refusal(403, 'plan_limit'));
@@ -64,7 +64,7 @@ describe('creating a team', () => {
   });
 
   test('is limited for an API key including the teams that those teams create', async () => {
-    const { call, as, ada, team, directory, tokenOf } = await openPeopleFixture();
+    const { call, as, ada, team, directory, issueToken } = await openUsersFixture();
     await patchTeam(directory, team.id, { plan: 'free' });
     const made = [];
     for (const name of ['A', 'B', 'C']) made.push((await call('POST', '/teams', { name, plan: 'free' })).json.id);
@@ -74,7 +74,7 @@ describe('creating a team', () => {
     expect(refused.json.detail).toBe('The plan free allows no more than 3 teams created by a team');
     const { allowances } = (await call('GET', `/teams/${team.id}/limits`)).json;
     expect(allowances).toContainEqual(expect.objectContaining({ what: 'teams', used: 3, allowed: 3 }));
-    const child = await tokenOf('Admin', made[0]);
+    const child = await issueToken('Admin', made[0]);
     expect(await call('POST', '/teams', { name: 'D' }, child)).toMatchObject(over);
     expect(await as(ada, 'POST', '/teams', { name: 'D' })).toMatchObject({ status: 201 });
     expect(await as(ada, 'DELETE', `/teams/${made[0]}`)).toMatchObject({ status: 204 });
@@ -82,7 +82,7 @@ describe('creating a team', () => {
   });
 
   test('is limited for an Admin of another team than the first', async () => {
-    const { as, tom, directory, otherTeamId } = await openPeopleFixture();
+    const { as, tom, directory, otherTeamId } = await openUsersFixture();
     await patchTeam(directory, otherTeamId, { plan: 'free' });
     const statuses = [];
     for (const name of ['A', 'B', 'C', 'D']) {
@@ -96,7 +96,7 @@ describe('creating a team', () => {
 });
 
 test('users see only their own teams', async () => {
-  const { as, ada, bob, tom, team, otherTeamId } = await openPeopleFixture();
+  const { as, ada, bob, tom, team, otherTeamId } = await openUsersFixture();
   const seen = async (who: typeof ada) =>
     (await as(who, 'GET', '/teams')).json.items.map(({ id }: { id: string }) => id);
   expect(await seen(ada)).toEqual([team.id]);
@@ -106,7 +106,7 @@ test('users see only their own teams', async () => {
 
 describe('changing a team', () => {
   test('changes the given fields of the version that the caller has read', async () => {
-    const { sendTo, ada, team, clock } = await openPeopleFixture();
+    const { sendTo, ada, team, clock } = await openUsersFixture();
     const authorization = `Bearer ${ada.token}`;
     const target = `/api/v2/teams/${team.id}`;
     const seen = await sendTo(target, { headers: { authorization } });
@@ -123,16 +123,16 @@ describe('changing a team', () => {
   });
 
   test('with an empty patch changes nothing', async () => {
-    const { as, ada, team, clock } = await openPeopleFixture();
+    const { as, ada, team, clock } = await openUsersFixture();
     const before = (await as(ada, 'GET', `/teams/${team.id}`)).json;
     clock.advance(1000);
     expect(await as(ada, 'PATCH', `/teams/${team.id}`, {})).toMatchObject({ status: 200, json: before });
   });
 
   test('to a smaller plan is refused with the exceeded limit', async () => {
-    const { as, ada, team, application, directory, person } = await openPeopleFixture();
+    const { as, ada, team, application, directory, addUser } = await openUsersFixture();
     for (let made = 0; made < 11; made += 1) await createKey(directory, application.id, { type: 'Mobile' });
-    for (const name of ['F', 'G', 'H']) await person(name);
+    for (const name of ['F', 'G', 'H']) await addUser(name);
     const path = `/teams/${team.id}`;
     const refused = await as(ada, 'PATCH', path, { plan: 'free', name: 'Renamed' });
     expect(refused).toMatchObject(refusal(409, 'conflict'));
@@ -147,7 +147,7 @@ describe('changing a team', () => {
 
 describe('deleting a team', () => {
   async function openEmpty() {
-    const fixture = await openPeopleFixture();
+    const fixture = await openUsersFixture();
     const { as, ada } = fixture;
     const { id } = (await as(ada, 'POST', '/teams', { name: 'Short' })).json;
     return { ...fixture, id, path: `/teams/${id}` };
@@ -164,8 +164,8 @@ describe('deleting a team', () => {
   });
 
   test('is refused while it is the only team of a member', async () => {
-    const { as, ada, id, path, person, directory } = await openEmpty();
-    const { user } = await person('Zoe', 'User', [id]);
+    const { as, ada, id, path, addUser, directory } = await openEmpty();
+    const { user } = await addUser('Zoe', 'User', [id]);
     const refused = await as(ada, 'DELETE', path);
     expect(refused).toMatchObject(refusal(409, 'conflict'));
     expect(refused.json.detail).toContain('1 member who is in no other one');
@@ -173,8 +173,8 @@ describe('deleting a team', () => {
   });
 
   test('deletes its API keys and sign-in clients, and its members keep another primary team', async () => {
-    const { as, ada, id, path, person, directory, team, addClient, callWith } = await openEmpty();
-    const { user } = await person('Zoe', 'User', [id, team.id]);
+    const { as, ada, id, path, addUser, directory, team, addClient, callWith } = await openEmpty();
+    const { user } = await addUser('Zoe', 'User', [id, team.id]);
     const { apiKey } = await addClient('Admin', id);
     const redirectUris = ['https://app.example/cb'];
     await createClient(directory, { teamId: id, name: 'App', redirectUris, confidential: false });

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { deleteTeam } from '../../src/accounts/teams.ts';
-import { openPeopleFixture } from './people.ts';
+import { openUsersFixture } from './people.ts';
 
 const source = { route: 'telemetry', transport: 'http', userAgent: 'shop/1.0' } as const;
 const claim = { appKey: 'fm_fe_c0ffee0123456789', environment: 'Secret', origin: 'https://shop.example' };
 
 async function openRefused() {
-  const fixture = await openPeopleFixture();
+  const fixture = await openUsersFixture();
   fixture.latestUnattributed.add('unknown_key', source, claim, fixture.clock.now());
   const seenBy = async (who: Parameters<typeof fixture.as>[0]) =>
     (await fixture.as(who, 'GET', '/unattributed')).json.items;
@@ -14,19 +14,19 @@ async function openRefused() {
 }
 
 test('only Admins and API keys of the first team see refusals without an application', async () => {
-  const { seenBy, ada, tom, otherTeamId, tokenOf } = await openRefused();
+  const { seenBy, ada, tom, otherTeamId, issueToken } = await openRefused();
   const whole = { keyPrefix: 'fm_fe_c0ffee', origin: claim.origin, userAgent: 'shop/1.0', environment: 'Secret' };
   expect(await seenBy(ada)).toMatchObject([whole]);
   expect(await seenBy(undefined)).toMatchObject([whole]);
   expect(await seenBy(tom)).toEqual([]);
-  expect(await seenBy({ token: await tokenOf('Admin', otherTeamId) })).toEqual([]);
+  expect(await seenBy({ token: await issueToken('Admin', otherTeamId) })).toEqual([]);
 });
 
 test('an Admin of another team sees these refusals after theirs has become the oldest team', async () => {
   const { seenBy, directory, application, team, ada, eve, bob, tom, otherTeamId } = await openRefused();
   for (const { user } of [ada, eve])
-    await directory.change((draft) => draft.put('users', user.id, { ...user, teams: [...user.teams, otherTeamId] }));
-  await directory.change((draft) => draft.remove('applications', application.id));
+    await directory.change((tx) => tx.put('users', user.id, { ...user, teams: [...user.teams, otherTeamId] }));
+  await directory.change((tx) => tx.remove('applications', application.id));
   await deleteTeam(directory, team.id);
   expect(await seenBy(tom)).toHaveLength(1);
   expect(await seenBy(bob)).toHaveLength(1);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ApiError } from '../../src/contract/errors.ts';
+import { Refusal } from '../../src/contract/errors.ts';
 import { findEnvironment } from '../../src/management/environments.ts';
 
 const environments = ['Production', 'Straße'].map((name, number) => ({ name, number, createdAt: 0 }));
@@ -13,5 +13,5 @@ test.each([
   ['STRAßE', 'The application has no such environment; case matters, and there is Straße'],
   ['Prod', 'The application has no such environment'],
 ])('the environment %s is refused, with a hint if only the case differs', (name, detail) => {
-  expect(() => findEnvironment(environments, name)).toThrow(new ApiError('unknown_environment', detail));
+  expect(() => findEnvironment(environments, name)).toThrow(new Refusal('unknown_environment', detail));
 });

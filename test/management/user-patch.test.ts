@@ -4,7 +4,7 @@ import { noPasswordHash, verifyPassword } from '../../src/accounts/passwords.ts'
 import { startSession } from '../../src/auth/oauth/sessions.ts';
 import { isOnList } from '../../src/auth/oauth/tokens.ts';
 import { cheapHash } from '../support/cheap-hash.ts';
-import { openPeopleFixture, type PeopleFixture } from './people.ts';
+import { openUsersFixture, type UsersFixture } from './people.ts';
 
 type Name = 'ada' | 'bob' | 'eve' | 'tom' | 'key';
 
@@ -56,11 +56,11 @@ const oldPassword = cheapHash('old password', randomBytes);
 
 /** The password of Ada and Eve is `old password`. */
 async function open() {
-  const fixture = await openPeopleFixture();
+  const fixture = await openUsersFixture();
   const { directory, ada, eve } = fixture;
   const passwordHash = await oldPassword;
   for (const { user } of [ada, eve]) {
-    await directory.change((draft) => draft.put('users', user.id, { ...user, passwordHash }));
+    await directory.change((tx) => tx.put('users', user.id, { ...user, passwordHash }));
   }
   return { ...fixture, key: undefined };
 }
@@ -71,17 +71,17 @@ test.each(table)('%s changes of %s: %j is answered %i', async (caller, who, want
   const { id } = user;
   // Bob's primary team is Tom's, so Tom's team owns what Bob creates.
   const patch = 'primaryTeam' in wanted && wanted.primaryTeam === 'Team' ? { primaryTeam: team.id } : wanted;
-  if (who === 'bob') await directory.change((draft) => draft.put('users', id, { ...user, primaryTeam: otherTeamId }));
+  if (who === 'bob') await directory.change((tx) => tx.put('users', id, { ...user, primaryTeam: otherTeamId }));
   const before = directory.users.get(id);
-  const answer = await as(fixture[caller], 'PATCH', `/users/${id}`, patch);
-  expect(answer).toMatchObject(code === undefined ? { status } : { status, json: { code } });
+  const response = await as(fixture[caller], 'PATCH', `/users/${id}`, patch);
+  expect(response).toMatchObject(code === undefined ? { status } : { status, json: { code } });
   if (status !== 200) expect(directory.users.get(id)).toEqual(before);
   const { password, currentPassword: _, ...shown } = patch as Record<string, unknown>;
-  if (status === 200) expect(answer.json).toMatchObject(shown);
+  if (status === 200) expect(response.json).toMatchObject(shown);
   if (status === 200 && typeof password === 'string') {
     expect(await verifyPassword(password, directory.users.get(id)?.passwordHash ?? '')).toBe(true);
   }
-  expect(answer.text).not.toContain('password":');
+  expect(response.text).not.toContain('password":');
 });
 
 test('the primary team must be one of the teams of the user, and visible to the caller', async () => {
@@ -143,7 +143,7 @@ test('a password is hashed only after the change is checked', async () => {
 test('a user without a password can neither prove nor set one', async () => {
   const { as, ada, directory } = await open();
   const user = { ...ada.user, passwordHash: noPasswordHash };
-  await directory.change((draft) => draft.put('users', user.id, user));
+  await directory.change((tx) => tx.put('users', user.id, user));
   const change = { password: 'new password', currentPassword: 'old password' };
   const refused = await as(ada, 'PATCH', `/users/${user.id}`, change);
   expect(refused).toMatchObject({ status: 403, json: { code: 'forbidden' } });
@@ -155,7 +155,7 @@ describe('a new password', () => {
 
   test('signs the user out everywhere', async () => {
     const { as, eve, store, accountStore, settings, ...fixture } = await open();
-    const session = await beginSession({ accountStore, settings, eve } as PeopleFixture);
+    const session = await beginSession({ accountStore, settings, eve } as UsersFixture);
     expect(store.sessions.get(session.key)).toBeDefined();
     expect(await as(eve, 'PATCH', `/users/${eve.user.id}`, { name: 'Eva' })).toMatchObject({ status: 200 });
     expect(store.sessions.get(session.key)).toBeDefined();
@@ -174,7 +174,7 @@ describe('a new password', () => {
     await as(ada, 'POST', `${path}/reset-link`, { endSessions: true });
     const { passwordHash } = directory.users.get(eve.user.id) ?? {};
     late.arrive();
-    expect(await late.answer).toMatchObject({ status: 409 });
+    expect(await late.response).toMatchObject({ status: 409 });
     expect(directory.users.get(eve.user.id)?.passwordHash).toBe(passwordHash);
   });
 
@@ -199,7 +199,7 @@ test('wrong current passwords are throttled, and the right one works after the w
   expect(await guess('old password')).toMatchObject({ status: 200 });
 });
 
-async function beginSession({ accountStore, settings, eve }: PeopleFixture) {
+async function beginSession({ accountStore, settings, eve }: UsersFixture) {
   const granted = {
     userId: eve.user.id,
     clientId: 'flagmeter-console',
@@ -207,5 +207,5 @@ async function beginSession({ accountStore, settings, eve }: PeopleFixture) {
     scope: 'openid flagmeter',
     authTime: 0,
   };
-  return accountStore.change((draft) => startSession(settings, draft, granted));
+  return accountStore.change((tx) => startSession(settings, tx, granted));
 }

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { hasPassword, verifyPassword } from '../../src/accounts/passwords.ts';
 import { dayMs } from './fixture.ts';
-import { type Item, openPeopleFixture } from './people.ts';
+import { type Item, openUsersFixture } from './people.ts';
 
 const zoe = { email: 'Zoe@Example.com', name: 'Zoe' };
 
 describe('creating a user', () => {
   test('requires an e-mail address and a name, and returns an invitation once', async () => {
-    const { as, ada, directory, team, clock } = await openPeopleFixture();
+    const { as, ada, directory, team, clock } = await openUsersFixture();
     const { status, json, headers } = await as(ada, 'POST', '/users', zoe);
     expect(status).toBe(201);
     const { invitation, ...user } = json;
@@ -33,7 +33,7 @@ describe('creating a user', () => {
   });
 
   test('accepts all fields, and does not return the given password', async () => {
-    const { as, bob, directory, team, otherTeamId } = await openPeopleFixture();
+    const { as, bob, directory, team, otherTeamId } = await openUsersFixture();
     const given = { ...zoe, role: 'Admin', teams: [otherTeamId, team.id] };
     const { status, json, text } = await as(bob, 'POST', '/users', { ...given, password: 'pass words of Zoe' });
     expect({ status, json }).toMatchObject({ status: 201, json: { ...given, primaryTeam: otherTeamId } });
@@ -43,24 +43,24 @@ describe('creating a user', () => {
   });
 
   test('in a team that the caller is not in is refused', async () => {
-    const { as, ada, team, otherTeamId } = await openPeopleFixture();
-    const answerIn = (id: string) => as(ada, 'POST', '/users', { ...zoe, teams: [team.id, id] });
-    expect(await answerIn(otherTeamId)).toMatchObject({ status: 403, json: { code: 'not_in_team' } });
-    expect(await answerIn('team_none')).toMatchObject({ status: 404, json: { detail: 'There is no such team' } });
+    const { as, ada, team, otherTeamId } = await openUsersFixture();
+    const addIn = (id: string) => as(ada, 'POST', '/users', { ...zoe, teams: [team.id, id] });
+    expect(await addIn(otherTeamId)).toMatchObject({ status: 403, json: { code: 'not_in_team' } });
+    expect(await addIn('team_none')).toMatchObject({ status: 404, json: { detail: 'There is no such team' } });
   });
 
   test.each(['ada@example.com', 'ADA@example.COM', 'tom@example.com'])(
     'with the e-mail address %s, which is taken, is refused',
     async (email) => {
-      const { as, ada } = await openPeopleFixture();
-      const answer = await as(ada, 'POST', '/users', { ...zoe, email });
-      expect(answer).toMatchObject({ status: 409, json: { code: 'conflict' } });
-      expect(answer.json.detail).not.toContain('example');
+      const { as, ada } = await openUsersFixture();
+      const response = await as(ada, 'POST', '/users', { ...zoe, email });
+      expect(response).toMatchObject({ status: 409, json: { code: 'conflict' } });
+      expect(response.json.detail).not.toContain('example');
     },
   );
 
   test('hashes a password only after the user is checked', async () => {
-    const { as, ada, hashed, otherTeamId } = await openPeopleFixture();
+    const { as, ada, hashed, otherTeamId } = await openUsersFixture();
     const wrong = [
       { teams: [otherTeamId] },
       { teams: [] },
@@ -76,7 +76,7 @@ describe('creating a user', () => {
   });
 
   test('twice concurrently creates one', async () => {
-    const { as, ada } = await openPeopleFixture();
+    const { as, ada } = await openUsersFixture();
     const both = await Promise.all([as(ada, 'POST', '/users', zoe), as(ada, 'POST', '/users', zoe)]);
     expect(both.map(({ status }) => status).sort()).toEqual([201, 409]);
   });
@@ -93,54 +93,54 @@ describe('creating a user', () => {
     [{ ...zoe, primaryTeam: 'x' }, 'invalid_body', 'Field primaryTeam'],
     [{ ...zoe, passwordHash: 'x' }, 'invalid_body', 'Field passwordHash'],
   ])('refuses %j', async (body, code, detail) => {
-    const { as, ada, directory } = await openPeopleFixture();
+    const { as, ada, directory } = await openUsersFixture();
     const before = directory.users.size;
-    const answer = await as(ada, 'POST', '/users', body);
-    expect(answer).toMatchObject({ status: 400, json: { code } });
-    expect(answer.json.detail).toContain(detail);
+    const response = await as(ada, 'POST', '/users', body);
+    expect(response).toMatchObject({ status: 400, json: { code } });
+    expect(response.json.detail).toContain(detail);
     expect(directory.users.size).toBe(before);
   });
 
   test('refuses the same team twice', async () => {
-    const { as, ada, team } = await openPeopleFixture();
-    const answer = await as(ada, 'POST', '/users', { ...zoe, teams: [team.id, team.id] });
-    expect(answer).toMatchObject({ status: 400, json: { code: 'invalid_body' } });
+    const { as, ada, team } = await openUsersFixture();
+    const response = await as(ada, 'POST', '/users', { ...zoe, teams: [team.id, team.id] });
+    expect(response).toMatchObject({ status: 400, json: { code: 'invalid_body' } });
   });
 
   test('is refused if the caller loses the role Admin before the body arrives', async () => {
-    const { slowly, as, ada, bob, directory } = await openPeopleFixture();
+    const { slowly, as, ada, bob, directory } = await openUsersFixture();
     const late = await slowly(ada, 'POST', '/users', { ...zoe, role: 'Admin' });
     expect(await as(bob, 'PATCH', `/users/${ada.user.id}`, { role: 'User' })).toMatchObject({ status: 200 });
     const before = directory.users.size;
     late.arrive();
-    expect(await late.answer).toMatchObject({ status: 403, json: { code: 'forbidden' } });
+    expect(await late.response).toMatchObject({ status: 403, json: { code: 'forbidden' } });
     expect(directory.users.size).toBe(before);
   });
 
   test('is refused for a team that the caller leaves before the body arrives', async () => {
-    const { slowly, as, bob, tom, otherTeamId } = await openPeopleFixture();
+    const { slowly, as, bob, tom, otherTeamId } = await openUsersFixture();
     const late = await slowly(bob, 'POST', '/users', { ...zoe, teams: [otherTeamId] });
     await as(tom, 'DELETE', `/teams/${otherTeamId}/members/${bob.user.id}`);
     late.arrive();
-    expect(await late.answer).toMatchObject({ status: 403, json: { code: 'not_in_team' } });
+    expect(await late.response).toMatchObject({ status: 403, json: { code: 'not_in_team' } });
   });
 });
 
 describe('reading users', () => {
   test('lists all users who share a team with the caller', async () => {
-    const { as, ada, bob, eve, tom } = await openPeopleFixture();
+    const { as, ada, bob, eve, tom } = await openUsersFixture();
     const seen = async (who: typeof ada) => (await as(who, 'GET', '/users')).json.items.map(({ id }: Item) => id);
     expect(await seen(eve)).toEqual([ada, bob, eve].map(({ user }) => user.id));
     expect(await seen(tom)).toEqual([bob, tom].map(({ user }) => user.id));
   });
 
   test('lists every lasting user exactly once in pages while others are created and deleted', async () => {
-    const { pages, person, as, ada, bob, eve } = await openPeopleFixture();
-    const fay = (await person('Fay')).user;
+    const { pages, addUser, as, ada, bob, eve } = await openUsersFixture();
+    const fay = (await addUser('Fay')).user;
     const seen = await pages('/users', 2, async (page) => {
       if (page > 0) return;
       await as(ada, 'DELETE', `/users/${eve.user.id}`);
-      await person('Gil');
+      await addUser('Gil');
     });
     expect(seen.map(({ name }) => name)).toEqual([ada.user, bob.user, fay, { name: 'Gil' }].map((u) => u.name));
   });
@@ -148,7 +148,7 @@ describe('reading users', () => {
   test.each(['GET', 'PATCH', 'DELETE'])(
     '%s of a user who shares no team with the caller is refused',
     async (method) => {
-      const { as, ada, tom } = await openPeopleFixture();
+      const { as, ada, tom } = await openUsersFixture();
       const refused = await as(ada, method, `/users/${tom.user.id}`, {});
       expect(refused).toMatchObject({ status: 403, json: { code: 'not_in_team' } });
       const missing = await as(ada, method, '/users/user_none', {});
@@ -157,7 +157,7 @@ describe('reading users', () => {
   );
 
   test('/users/me returns the user of the token', async () => {
-    const { as, eve, call, team, clock } = await openPeopleFixture();
+    const { as, eve, call, team, clock } = await openUsersFixture();
     const own = await as(eve, 'GET', '/users/me');
     expect(own).toEqual(await as(eve, 'GET', `/users/${eve.user.id}`));
     expect(own.json).toMatchObject({ id: eve.user.id, email: 'eve@example.com' });
@@ -177,7 +177,7 @@ describe('reading users', () => {
   });
 
   test('never returns a password hash', async () => {
-    const { as, ada } = await openPeopleFixture();
+    const { as, ada } = await openUsersFixture();
     const made = await as(ada, 'POST', '/users', zoe);
     for (const { text } of [made, await as(ada, 'GET', '/users')]) expect(text).not.toMatch(/hash|argon/i);
   });
@@ -185,7 +185,7 @@ describe('reading users', () => {
 
 describe('deleting a user', () => {
   test('ends their tokens at once', async () => {
-    const { as, ada, eve, directory, callWith } = await openPeopleFixture();
+    const { as, ada, eve, directory, callWith } = await openUsersFixture();
     expect(await as(ada, 'DELETE', `/users/${eve.user.id}`)).toMatchObject({ status: 204, text: '' });
     expect(directory.users.has(eve.user.id)).toBe(false);
     expect(await callWith(`Bearer ${eve.token}`, 'GET', '/users/me')).toMatchObject({ status: 401 });
@@ -193,7 +193,7 @@ describe('deleting a user', () => {
   });
 
   test('frees their e-mail address', async () => {
-    const { as, ada, eve } = await openPeopleFixture();
+    const { as, ada, eve } = await openUsersFixture();
     await as(ada, 'DELETE', `/users/${eve.user.id}`);
     const again = await as(ada, 'POST', '/users', { email: 'eve@example.com', name: 'Eve' });
     expect(again.status).toBe(201);
@@ -201,7 +201,7 @@ describe('deleting a user', () => {
   });
 
   test('requires another Admin who is in all their teams', async () => {
-    const { as, ada, bob, tom } = await openPeopleFixture();
+    const { as, ada, bob, tom } = await openUsersFixture();
     for (const who of [ada, tom]) {
       const refused = await as(who, 'DELETE', `/users/${bob.user.id}`);
       expect(refused).toMatchObject({ status: 403, json: { code: 'forbidden' } });
@@ -210,7 +210,7 @@ describe('deleting a user', () => {
   });
 
   test('is refused for the last Admin of a team', async () => {
-    const { as, ada, bob, team } = await openPeopleFixture();
+    const { as, ada, bob, team } = await openUsersFixture();
     await as(ada, 'DELETE', `/teams/${team.id}/members/${bob.user.id}`);
     const refused = await as(undefined, 'DELETE', `/users/${ada.user.id}`);
     expect(refused).toMatchObject({ status: 409, json: { code: 'conflict' } });
@@ -218,11 +218,11 @@ describe('deleting a user', () => {
   });
 
   test('is refused if the Admin is deleted before their request is complete', async () => {
-    const { slowly, as, ada, bob, tom } = await openPeopleFixture();
+    const { slowly, as, ada, bob, tom } = await openUsersFixture();
     const late = await slowly(tom, 'PATCH', `/users/${bob.user.id}`, { name: 'Rob' });
     expect(await as(bob, 'DELETE', `/users/${tom.user.id}`)).toMatchObject({ status: 204 });
     late.arrive();
-    expect(await late.answer).toMatchObject({ status: 401 });
+    expect(await late.response).toMatchObject({ status: 401 });
     expect((await as(ada, 'GET', `/users/${bob.user.id}`)).json.name).toBe('Bob');
   });
 });

@@ -6,7 +6,7 @@ import { startLocal } from '../support/service.ts';
 
 const dayMs = 86_400_000;
 
-interface Shown {
+interface ShownVerdict {
   readonly kind: string;
   readonly environments: readonly string[];
   readonly reasons: readonly { readonly text: string; readonly at: string | null }[];
@@ -29,7 +29,7 @@ async function open() {
     clock,
     declare: (name: string) => ask('POST', `/api/v2/applications/${id}/features`, 201, { name }),
     change: (name: string, patch: object) => ask('PATCH', path(name), 200, patch),
-    verdict: async (name: string) => (await ask('GET', `${path(name)}/verdict`, 200)) as Shown,
+    verdict: async (name: string) => (await ask('GET', `${path(name)}/verdict`, 200)) as ShownVerdict,
     refused: (name: string) => ask('GET', `${path(name)}/verdict`, 404),
     overview: async () =>
       (await ask('GET', `/api/v2/applications/${id}/overview?environment=Production`, 200)) as {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from 'vitest';
-import { expectAlerts, type Fault, ops, opsOf } from '../support/alerting.ts';
+import { expectAlerts, type Fault, findOpsAddress, ops } from '../support/alerting.ts';
 import { type Binary, startBinary, stop } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { Postgres } from '../support/postgres.ts';
@@ -29,7 +29,7 @@ describe('alerts of several machines', () => {
     const credentials = await preparePostgres(postgresUrl);
     [one, two] = await Promise.all([startNode('one'), startNode('two')]);
     ({ key } = await openShop(one.http, credentials));
-    prometheus = await Prometheus.start([one, two].map(opsOf));
+    prometheus = await Prometheus.start([one, two].map(findOpsAddress));
   });
 
   afterAll(async () => {
@@ -51,13 +51,13 @@ describe('alerts of several machines', () => {
     {
       what: 'a delta that cannot be read',
       alerts: ['FlagmeterRowsRefused'],
-      target: () => opsOf(one),
+      target: () => findOpsAddress(one),
       provoke: () => append(1, 'delta', Buffer.of(1, 0xc1, 0xff)),
     },
     {
       what: 'a node that was killed',
       alerts: ['FlagmeterDown', 'FlagmeterNodeSilent'],
-      target: () => opsOf(two),
+      target: () => findOpsAddress(two),
       async provoke() {
         await sendCheck(two.http, key, 'checkout');
         await stop(two, 'SIGKILL');
@@ -66,7 +66,7 @@ describe('alerts of several machines', () => {
     {
       what: 'a log that a node cannot follow',
       alerts: ['FlagmeterLogLag'],
-      target: () => opsOf(one),
+      target: () => findOpsAddress(one),
       provoke: () => append(1100, 'of a later version', Buffer.of(1)),
     },
   ];

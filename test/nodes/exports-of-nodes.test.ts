@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { ServiceStatus } from '../../src/contract/shapes/status.ts';
-import { TestCollector, valuesOf } from '../serve/otlp/collector.ts';
+import { readValues, TestCollector } from '../serve/otlp/collector.ts';
 import { type Binary, type Credentials, freshDirectory, startBinary, stop, token } from '../support/binary.ts';
 import { parseExposition } from '../support/exposition.ts';
 import { needing } from '../support/needing.ts';
@@ -48,9 +48,9 @@ async function send(http: string, feature: string): Promise<void> {
 
 async function get(http: string, path: string): Promise<Response> {
   const headers = { authorization: `Bearer ${await token(http, credentials)}` };
-  const answer = await fetch(`http://${http}/api/v2${path}`, { headers });
-  expect(answer.status).toBe(200);
-  return answer;
+  const response = await fetch(`http://${http}/api/v2${path}`, { headers });
+  expect(response.status).toBe(200);
+  return response;
 }
 
 const report = (more: string) => `/applications/${shop.application}/usage?environment=Production${more}`;
@@ -80,7 +80,7 @@ const ways: Readonly<Record<string, (http: string) => Promise<(readonly [string,
 /** The senders of the last pushes of the shop's usage, and the checks by feature. */
 function pushes(since: number) {
   return collector
-    .usageOf(shop.application)
+    .listUsage(shop.application)
     .slice(since)
     .map(({ headers, metrics }) => ({
       node: headers['x-node'],
@@ -88,7 +88,7 @@ function pushes(since: number) {
         metrics
           .get('flagmeter.feature.checks')
           ?.points.map(({ attributes, asDouble }) => [
-            String(valuesOf(attributes)['feature_flag.key']),
+            String(readValues(attributes)['feature_flag.key']),
             asDouble as number,
           ]),
       ),
@@ -127,16 +127,16 @@ needing('postgresql').describe('two nodes on one PostgreSQL', () => {
       traceparent: `00-${id}-00f067aa0ba902b7-01`,
     };
     const body = JSON.stringify({ name: 'Another' });
-    const answer = await fetch(`http://${http}/api/v2/applications`, { method: 'POST', headers, body });
-    expect(answer.status).toBe(201);
-    await vi.waitFor(() => expect(collector.spansOf(id).length).toBeGreaterThanOrEqual(3), often);
-    const spans = collector.spansOf(id);
+    const response = await fetch(`http://${http}/api/v2/applications`, { method: 'POST', headers, body });
+    expect(response.status).toBe(201);
+    await vi.waitFor(() => expect(collector.listSpans(id).length).toBeGreaterThanOrEqual(3), often);
+    const spans = collector.listSpans(id);
     const [server] = spans.filter(({ kind }) => kind === 'SPAN_KIND_SERVER');
     const change = spans.find(({ name }) => name === 'change accounts');
     const commit = spans.find(({ name }) => name === 'commit accounts');
     expect([change.parent, commit.parent]).toEqual([server.spanId, change.spanId]);
     expect(commit.kind).toBe('SPAN_KIND_CLIENT');
-    expect(valuesOf(commit.attributes)).toEqual({ 'db.system.name': 'postgresql' });
+    expect(readValues(commit.attributes)).toEqual({ 'db.system.name': 'postgresql' });
   });
 
   test('one node pushes to the collector, and the other takes over with the same sums when it is killed', async () => {
@@ -146,7 +146,7 @@ needing('postgresql').describe('two nodes on one PostgreSQL', () => {
         expect(cluster?.nodes.filter(({ state }) => state === 'up')).toHaveLength(2);
       }, often);
     // A push in flight when the nodes agreed may still arrive.
-    const before = collector.usageOf(shop.application).length + 2;
+    const before = collector.listUsage(shop.application).length + 2;
     await vi.waitFor(() => expect(pushes(before).length).toBeGreaterThanOrEqual(5), often);
     const senders = new Set(pushes(before).map(({ node }) => node));
     expect(senders.size).toBe(1);

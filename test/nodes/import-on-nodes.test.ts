@@ -57,7 +57,7 @@ async function importOn(
 }
 
 /** Writes a file of checks of an hour ago. */
-function historyOf(checks: number): string {
+function writeHistory(checks: number): string {
   const time = new Date(Date.now() - 3_600_000).toISOString();
   const rows = Array.from({ length: counts }, (_, n) => `${time},flag-${n % features},on,${checks}`);
   const path = join(freshDirectory(), 'history.csv');
@@ -91,7 +91,7 @@ needing('postgresql').describe('two nodes on one PostgreSQL', () => {
   });
 
   test('count a file once, although it is imported through both at the same time', async () => {
-    const path = historyOf(1);
+    const path = writeHistory(1);
     await Promise.all(nodes.map((node) => importOn(node, path)));
     await expectChecks(counts / features);
     expect(await importOn(nodes[1]!, path)).toMatchObject({ imported: 0, repeated: counts });
@@ -100,7 +100,7 @@ needing('postgresql').describe('two nodes on one PostgreSQL', () => {
 
   test('count a file once, although PostgreSQL is away in the middle', async () => {
     let restarts = 0;
-    const summary = await importOn(nodes[0]!, historyOf(2), {
+    const summary = await importOn(nodes[0]!, writeHistory(2), {
       async beforePart(parts) {
         if (parts === 3) await database.stop();
       },
@@ -116,7 +116,7 @@ needing('postgresql').describe('two nodes on one PostgreSQL', () => {
   });
 
   test('count a file again in an environment that was deleted and created again', async () => {
-    const path = historyOf(1);
+    const path = writeHistory(1);
     const { http } = nodes[0]!;
     const access = await token(http, credentials);
     const environments = `/api/v2/applications/${shop.application}/environments`;

@@ -2,7 +2,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
-import { type Fault, ops, opsOf, testAtOnce } from '../support/alerting.ts';
+import { type Fault, findOpsAddress, ops, testAtOnce } from '../support/alerting.ts';
 import {
   type Binary,
   createApplication,
@@ -47,7 +47,7 @@ describe('alerts', () => {
     const copies = ['--audit-export', audit, '--backup-every', '1m', '--backup-to', backups];
     single = await startBinary({ data, args: [...ops, ...copies] });
     ({ key } = await openShop(single.http, credentials));
-    prometheus = await Prometheus.start([node, single].map(opsOf));
+    prometheus = await Prometheus.start([node, single].map(findOpsAddress));
   });
 
   afterAll(async () => {
@@ -60,14 +60,14 @@ describe('alerts', () => {
     {
       what: 'an engine that is away',
       alerts: ['FlagmeterEngineAway', 'FlagmeterNotManaging', 'FlagmeterSpoolWaits', 'FlagmeterReportsBehind'],
-      target: () => opsOf(node),
+      target: () => findOpsAddress(node),
       provoke: () => database.stop(),
       goOn: () => sendCheck(node.http, nodeKey, 'checkout'),
     },
     {
       what: 'a process that reads one state of a store for ever',
       alerts: ['FlagmeterOldReader'],
-      target: () => opsOf(single),
+      target: () => findOpsAddress(single),
       async provoke() {
         const store = openUsageTables(single.data);
         const reading = store.lmdb.useReadTransaction();
@@ -81,7 +81,7 @@ describe('alerts', () => {
     {
       what: 'a directory of the audit log that cannot be written to',
       alerts: ['FlagmeterAuditExportFails'],
-      target: () => opsOf(single),
+      target: () => findOpsAddress(single),
       async provoke() {
         const file = join(audit, `audit-${new Date().toISOString().slice(0, 10)}.ndjson`);
         rmSync(file, { force: true });
@@ -92,7 +92,7 @@ describe('alerts', () => {
     {
       what: 'backups that cannot be kept',
       alerts: ['FlagmeterBackupFails', 'FlagmeterBackupOld'],
-      target: () => opsOf(single),
+      target: () => findOpsAddress(single),
       async provoke() {
         rmSync(backups, { recursive: true, force: true });
         writeFileSync(backups, 'no directory');

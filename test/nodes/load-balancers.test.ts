@@ -35,16 +35,17 @@ beforeAll(async () => {
   serverKey = (await createKey(service.http, access, application, 'Backend')).key;
 });
 
-async function checksOf(feature: string): Promise<number> {
+async function readFeatureChecks(feature: string): Promise<number> {
   const path = `/api/v2/applications/${application}/usage?environment=Production&feature=${feature}`;
-  const answer = await fetch(`http://${service.http}${path}`, { headers: { authorization: `Bearer ${access}` } });
-  const { features } = (await answer.json()) as { features: { checks: number }[] };
+  const response = await fetch(`http://${service.http}${path}`, { headers: { authorization: `Bearer ${access}` } });
+  const { features } = (await response.json()) as { features: { checks: number }[] };
   return features[0]?.checks ?? 0;
 }
 
-const packetOf = (feature: string) => JSON.stringify({ k: packetKey, e: 'Production', f: { [feature]: { on: [1] } } });
+const createPacket = (feature: string) =>
+  JSON.stringify({ k: packetKey, e: 'Production', f: { [feature]: { on: [1] } } });
 
-const reportOf = (feature: string) => ({
+const createReport = (feature: string) => ({
   appKey: serverKey,
   environment: 'Production',
   time: new Date().toISOString(),
@@ -75,11 +76,11 @@ function testBehind(kind: BalancerKind): void {
   ] as const)('packets, tokens and reports go through over %s', async (protocol, send) => {
     const feature = `${kind}-${protocol.replace('/', '-')}`;
     const headers = { 'content-type': 'application/json', origin };
-    const packet = { method: 'POST', headers, body: packetOf(feature) };
+    const packet = { method: 'POST', headers, body: createPacket(feature) };
     expect(await send(balancer.port, '/api/frontend/telemetry', packet)).toMatchObject({ status: 202 });
-    const report = { ...packet, body: JSON.stringify(reportOf(feature)) };
+    const report = { ...packet, body: JSON.stringify(createReport(feature)) };
     expect(await send(balancer.port, '/api/usage/stats', report)).toMatchObject({ status: 200 });
-    expect(await checksOf(feature)).toBe(2);
+    expect(await readFeatureChecks(feature)).toBe(2);
     const read = { headers: { authorization: `Bearer ${access}` } };
     const listed = await send(balancer.port, '/api/v2/applications', read);
     expect(JSON.parse(listed.body).items).toHaveLength(1);
@@ -91,20 +92,20 @@ function testBehind(kind: BalancerKind): void {
       byGrpc(
         balancer.port,
         '/Usage.Usage/SendStats',
-        encode('Usage.FeatureStat', { ...reportOf(feature), environment }),
+        encode('Usage.FeatureStat', { ...createReport(feature), environment }),
       );
     for (let repeated = 0; repeated < 5; repeated += 1) {
       expect(await send('Production')).toMatchObject({ code: 0 });
       const refused = await send('Nowhere');
       expect(refused).toMatchObject({ code: 5, details: expect.stringContaining('environment') });
     }
-    expect(await checksOf(feature)).toBe(5);
+    expect(await readFeatureChecks(feature)).toBe(5);
     const health = await byGrpc(balancer.port, '/grpc.health.v1.Health/Check', Buffer.alloc(0));
     expect(health).toMatchObject({ code: 0 });
   });
 
   test('a report just below the size limit passes, and a larger one is refused', async () => {
-    const padded = (bytes: number) => JSON.stringify({ ...reportOf(`${kind}-large`), pad: 'x'.repeat(bytes) });
+    const padded = (bytes: number) => JSON.stringify({ ...createReport(`${kind}-large`), pad: 'x'.repeat(bytes) });
     const send = (bytes: number) =>
       byHttp1(balancer.port, '/api/usage/stats', {
         method: 'POST',

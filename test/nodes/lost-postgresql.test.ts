@@ -34,7 +34,7 @@ let application: string;
 let key: string;
 let counted = 0;
 
-interface Shown {
+interface ShownReport {
   readonly completeThrough: string;
   readonly mayBeCounting?: readonly string[];
   readonly features: readonly { readonly checks: number }[];
@@ -60,7 +60,7 @@ needing('postgresql').describe('nodes whose PostgreSQL is lost', () => {
 
   test('report a node that stopped cleanly, because it may be counting without PostgreSQL', async () => {
     const { data } = nodes[2]!;
-    expect((await reportOf(nodes[0]!)).mayBeCounting).toBeUndefined();
+    expect((await readReport(nodes[0]!)).mayBeCounting).toBeUndefined();
     await stop(nodes[2]!);
     const away = new URL(postgresUrl);
     away.port = '1';
@@ -68,20 +68,20 @@ needing('postgresql').describe('nodes whose PostgreSQL is lost', () => {
     const before = Date.now();
     expect(await send(cutOff)).toBe(202);
     await vi.waitFor(async () => {
-      const { completeThrough, mayBeCounting, features } = await reportOf(nodes[0]!);
+      const { completeThrough, mayBeCounting, features } = await readReport(nodes[0]!);
       expect(Date.parse(completeThrough)).toBeGreaterThan(before);
       expect(features[0]!.checks).toBe(counted - 1);
       expect(mayBeCounting).toEqual(['three']);
     }, often);
-    const answer = await get(nodes[1]!, `${usagePath()}&format=csv`);
-    expect(answer.headers.get('flagmeter-may-be-counting')).toBe('three');
+    const response = await get(nodes[1]!, `${usagePath()}&format=csv`);
+    expect(response.headers.get('flagmeter-may-be-counting')).toBe('three');
     const forgotten = await runBinary(['postgres', 'forget-node', 'three', '--postgres', postgresUrl, '--yes']);
     expect(forgotten, forgotten.stderr).toMatchObject({ code: 0 });
-    await vi.waitFor(async () => expect((await reportOf(nodes[0]!)).mayBeCounting).toBeUndefined(), often);
+    await vi.waitFor(async () => expect((await readReport(nodes[0]!)).mayBeCounting).toBeUndefined(), often);
     await stop(cutOff);
     nodes[2] = await startNode(data, 'three');
     await expectAll();
-    for (const node of nodes) expect((await reportOf(node)).mayBeCounting).toBeUndefined();
+    for (const node of nodes) expect((await readReport(node)).mayBeCounting).toBeUndefined();
   });
 
   test('continue on an empty database that is filled from one of them', async () => {
@@ -161,11 +161,11 @@ needing('postgresql').describe('nodes whose PostgreSQL is lost', () => {
     const [own] = await database.query<{ secret: string }>('SELECT secret FROM fm_engine', [], postgresUrl);
     await replaceSecret(storedSecret(randomBytes(32), new PostgresKey(randomBytes(32))));
     for (const node of nodes)
-      await vi.waitFor(async () => expect(await stateOf(node)).toEqual({ managing: 503, connected: '0' }), often);
+      await vi.waitFor(async () => expect(await readState(node)).toEqual({ managing: 503, connected: '0' }), often);
     for (const node of nodes) expect(await send(node)).toBe(202);
     await replaceSecret(own!.secret);
     for (const node of nodes)
-      await vi.waitFor(async () => expect(await stateOf(node)).toEqual({ managing: 200, connected: '1' }), often);
+      await vi.waitFor(async () => expect(await readState(node)).toEqual({ managing: 200, connected: '1' }), often);
     await expectAll();
   });
 });
@@ -175,10 +175,10 @@ async function replaceSecret(secret: string): Promise<void> {
   await database.query('UPDATE fm_engine SET secret = $1', [secret], postgresUrl);
   const end =
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1 AND application_name LIKE 'flagmeter %'";
-  await database.query(end, [nameOf()]);
+  await database.query(end, [readDatabaseName()]);
 }
 
-async function stateOf({ http }: Binary): Promise<{ managing: number; connected: string | undefined }> {
+async function readState({ http }: Binary): Promise<{ managing: number; connected: string | undefined }> {
   const { status: managing } = await fetch(`http://${http}/readyz?for=managing`);
   const metrics = await (await fetch(`http://${http}/metrics`)).text();
   return { managing, connected: /^flagmeter_engine_connected (.*)$/m.exec(metrics)?.[1] };
@@ -188,8 +188,8 @@ function startNode(data: string, name: string, url = postgresUrl): Promise<Binar
   return startBinary({ data, args: ['--postgres', url, '--postgres-key-file', keyFile, '--node-name', name, ...urls] });
 }
 
-function adopt(data: string, ...flags: string[]) {
-  return runBinary([...adoptArgs(data), ...flags]);
+function adopt(data: string, ...options: string[]) {
+  return runBinary([...adoptArgs(data), ...options]);
 }
 
 const adoptArgs = (data: string, key: readonly string[] = ['--postgres-key-file', keyFile]) => [
@@ -202,16 +202,16 @@ async function newKeyFile(): Promise<string> {
   return file;
 }
 
-const nameOf = () => new URL(postgresUrl).pathname.slice(1);
+const readDatabaseName = () => new URL(postgresUrl).pathname.slice(1);
 
 async function lose(): Promise<void> {
-  await database.query(`DROP DATABASE ${nameOf()} WITH (FORCE)`);
-  await database.query(`CREATE DATABASE ${nameOf()} TEMPLATE template0`);
+  await database.query(`DROP DATABASE ${readDatabaseName()} WITH (FORCE)`);
+  await database.query(`CREATE DATABASE ${readDatabaseName()} TEMPLATE template0`);
 }
 
 /** Copies the database. @returns a function that restores the copy */
 async function copy(): Promise<() => Promise<void>> {
-  const name = nameOf();
+  const name = readDatabaseName();
   const cut = async () => {
     await database.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
     await database.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [name]);
@@ -227,13 +227,13 @@ async function copy(): Promise<() => Promise<void>> {
 }
 
 async function send({ http }: Binary, k = key): Promise<number> {
-  const answer = await fetch(`http://${http}/api/frontend/telemetry`, {
+  const response = await fetch(`http://${http}/api/frontend/telemetry`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', origin },
     body: JSON.stringify({ k, e: 'Production', f: { checkout: { on: [1] } } }),
   });
-  if (answer.status === 202) counted += 1;
-  return answer.status;
+  if (response.status === 202) counted += 1;
+  return response.status;
 }
 
 function get({ http }: Binary, path: string): Promise<Response> {
@@ -242,14 +242,14 @@ function get({ http }: Binary, path: string): Promise<Response> {
 
 const usagePath = () => `/api/v2/applications/${application}/usage?environment=Production`;
 
-async function reportOf(node: Binary): Promise<Shown> {
-  const answer = await get(node, usagePath());
-  expect(answer.status).toBe(200);
-  return (await answer.json()) as Shown;
+async function readReport(node: Binary): Promise<ShownReport> {
+  const response = await get(node, usagePath());
+  expect(response.status).toBe(200);
+  return (await response.json()) as ShownReport;
 }
 
 /** Each node reports every accepted packet exactly once. */
 async function expectAll(): Promise<void> {
   for (const node of nodes)
-    await vi.waitFor(async () => expect((await reportOf(node)).features[0]?.checks).toBe(counted), often);
+    await vi.waitFor(async () => expect((await readReport(node)).features[0]?.checks).toBe(counted), often);
 }

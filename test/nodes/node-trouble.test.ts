@@ -173,10 +173,10 @@ test('minting an identity without PostgreSQL is refused with 503 and Retry-After
     });
   expect((await mint()).status).toBe(200);
   await database.stop();
-  const answer = await mint();
-  expect(answer.status).toBe(503);
-  expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d?$/);
-  expect(await answer.json()).toMatchObject({ code: 'engine_unavailable' });
+  const response = await mint();
+  expect(response.status).toBe(503);
+  expect(response.headers.get('retry-after')).toMatch(/^[1-9]\d?$/);
+  expect(await response.json()).toMatchObject({ code: 'engine_unavailable' });
   await database.start();
   await vi.waitFor(async () => expect((await mint()).status).toBe(200), often);
   expect(await stop(node)).toMatchObject({ code: 0 });
@@ -196,13 +196,13 @@ test('a node with a full spool refuses packets until PostgreSQL accepts data, an
   };
   await database.stop();
   while ((await send()) === 202);
-  const answer = await fetch(`http://${node.http}/api/frontend/telemetry`, {
+  const response = await fetch(`http://${node.http}/api/frontend/telemetry`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', origin: 'https://app.example.com' },
     body: JSON.stringify({ k: shop.key, e: 'Production' }),
   });
-  expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);
-  expect(await answer.json()).toMatchObject({ code: 'spool_full' });
+  expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5']);
+  expect(await response.json()).toMatchObject({ code: 'spool_full' });
   expect((await fetch(`http://${node.http}/readyz`)).status).toBe(503);
   await database.start();
   await vi.waitFor(async () => expect(await send()).toBe(202), often);
@@ -216,7 +216,7 @@ test('a node ships the last hour again after a restore, even if that is more tha
   const apiKey = await preparePostgres(url);
   const node = await startBinary({ args: ['--postgres', url, '--spool-max', '1MiB'] });
   const shop = await openShop(node.http, apiKey);
-  const restore = await database.copyOf(url);
+  const restore = await database.copyDatabase(url);
   const sender = openSender(node.http);
   const features = Array.from({ length: 800 }, (_, at) => `feature-${at}`);
   const rounds = 40;

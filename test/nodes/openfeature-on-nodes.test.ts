@@ -9,7 +9,7 @@ import {
   stop,
   token,
 } from '../support/binary.ts';
-import { countsOf, createEnvironment, type Owner, usersOf } from '../support/environment.ts';
+import { createEnvironment, type Owner, readCounts, readUsers } from '../support/environment.ts';
 import { needing } from '../support/needing.ts';
 import { opened } from '../support/opened.ts';
 import { openFeatureSdks, prepareServerApp, type ServerApp } from '../support/openfeature.ts';
@@ -75,7 +75,7 @@ describe("OpenFeature's server SDK on two nodes", () => {
       await app.act('evaluate', 'retired', 'ada', 1);
       await app.act('flush');
     }
-    const read = async () => [await countsOf(owner, environment), await usersOf(owner, environment)];
+    const read = async () => [await readCounts(owner, environment), await readUsers(owner, environment)];
     const variants = [
       ['off', 100, 0],
       ['on', 200, 0],

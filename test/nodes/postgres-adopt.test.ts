@@ -19,7 +19,7 @@ import { freePorts } from '../support/free-ports.ts';
 import { needing } from '../support/needing.ts';
 import { Postgres } from '../support/postgres.ts';
 import { runBinary } from '../support/run-binary.ts';
-import { steadyAnswers } from '../support/steady-answers.ts';
+import { steadyResponses } from '../support/steady-answers.ts';
 
 /** The store of a single machine is moved to PostgreSQL by a process that is killed again and again; then two nodes continue. */
 
@@ -39,12 +39,12 @@ let backupFile: string;
 const adoptArgs = () => ['postgres', 'adopt', '--data', data, '--postgres', url, '--without-key-file'];
 
 async function send(http: string, path: string, body: object, headers: Record<string, string> = {}) {
-  const answer = await fetch(`http://${http}/api/frontend/${path}`, {
+  const response = await fetch(`http://${http}/api/frontend/${path}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
     body: JSON.stringify(body),
   });
-  return { status: answer.status, text: await answer.text() };
+  return { status: response.status, text: await response.text() };
 }
 
 needing('postgresql').describe('a single machine becomes a node', () => {
@@ -91,7 +91,7 @@ needing('postgresql').describe('a single machine becomes a node', () => {
       await vi.waitFor(async () => {
         const after = await readStore(http, stored);
         for (const [path, answer] of Object.entries(before))
-          expect(steadyAnswers(after[path]), path).toMatchObject(steadyAnswers(answer) as object);
+          expect(steadyResponses(after[path]), path).toMatchObject(steadyResponses(answer) as object);
       }, often);
     }
     expect(await refresh(nodes[1]!.http, stored)).toBe(200);

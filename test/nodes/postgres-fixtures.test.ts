@@ -14,7 +14,7 @@ import { opened } from '../support/opened.ts';
 import { Postgres } from '../support/postgres.ts';
 import { preparePostgres } from '../support/prepare-postgres.ts';
 import { runBinary } from '../support/run-binary.ts';
-import { steadyAnswers } from '../support/steady-answers.ts';
+import { steadyResponses } from '../support/steady-answers.ts';
 
 /** A dump of every former layout of the database is migrated, and a node then gives the same reports. */
 
@@ -49,9 +49,9 @@ describe.each(fixtures)('the database of $name', ({ name, stored }) => {
     const node = await startProcess('faketime', ['-f', shift, binaryPath, ...serve], {
       FAKETIME_DONT_FAKE_MONOTONIC: '1',
     });
-    const answers = (await readStore(node.http, stored)) as Record<string, object>;
+    const responses = (await readStore(node.http, stored)) as Record<string, object>;
     for (const [path, answer] of Object.entries(stored.answers))
-      expect(steadyAnswers(answers[path]), path).toMatchObject(lasting(path, steadyAnswers(answer) as object));
+      expect(steadyResponses(responses[path]), path).toMatchObject(lasting(path, steadyResponses(answer) as object));
     expect(await refresh(node.http, stored)).toBe(200);
     await expectMore(node.http, stored);
     // The process that prints the ready line waits for the node, and forwards no signal.

@@ -28,8 +28,8 @@ describe('a node that cannot use its PostgreSQL', () => {
 
   async function expectReason(reason: string): Promise<void> {
     await vi.waitFor(async () => {
-      const answer = await fetch(`http://${node.http}/readyz?for=managing`);
-      const { managing, counting } = (await answer.json()) as Record<string, { reason: string }>;
+      const response = await fetch(`http://${node.http}/readyz?for=managing`);
+      const { managing, counting } = (await response.json()) as Record<string, { reason: string }>;
       expect([counting?.reason, managing?.reason]).toEqual(['', expect.stringContaining(reason)]);
     }, often);
   }

@@ -33,10 +33,10 @@ afterAll(async () => {
 /** Sends a request of a browser to a node. @returns the answer, and the cookies that it sets */
 async function send(node: Binary, address: string, cookie = '') {
   const { pathname, search } = new URL(address, authUrl);
-  const answer = await fetch(`http://${node.http}${pathname}${search}`, { headers: { cookie }, redirect: 'manual' });
-  const set = answer.headers.getSetCookie().filter((line) => !line.includes('Max-Age=0'));
+  const response = await fetch(`http://${node.http}${pathname}${search}`, { headers: { cookie }, redirect: 'manual' });
+  const set = response.headers.getSetCookie().filter((line) => !line.includes('Max-Age=0'));
   return {
-    ...{ answer, location: answer.headers.get('location') ?? '' },
+    ...{ answer: response, location: response.headers.get('location') ?? '' },
     cookie: set.map((line) => line.split(';')[0]).join('; '),
   };
 }

@@ -12,7 +12,7 @@ import {
   createKey,
   freshDirectory,
   manage,
-  type Started,
+  type StartedProcess,
   startProcess,
   stop,
   token,
@@ -25,7 +25,7 @@ import type { RunningProxy } from '../support/proxy-program.ts';
 import { binaryBefore, whyNoReleaseBefore } from '../support/release-before.ts';
 import { runBinary, runProgram } from '../support/run-binary.ts';
 import { readChecks, sendCheck } from '../support/shop.ts';
-import { steadyAnswers } from '../support/steady-answers.ts';
+import { steadyResponses } from '../support/steady-answers.ts';
 import { type SteadyClients, startClients } from '../support/steady-clients.ts';
 
 /** The previous release and this version, side by side on one PostgreSQL, behind the load balancer of the docs. */
@@ -36,7 +36,7 @@ interface Node {
   readonly http: string;
   readonly grpc: string;
   binary: string;
-  process: Started;
+  process: StartedProcess;
 }
 
 type Place = Omit<Node, 'process' | 'binary'>;
@@ -87,7 +87,7 @@ describe('nodes of two releases on one PostgreSQL', () => {
 
   test('migrates the tables while nodes of the previous release run', async () => {
     await clients.rounds(3);
-    said = await answersOf(nodes[0]!);
+    said = await readReports(nodes[0]!);
     const { code, stdout } = await runBinary(['engine', 'migrate', '--engine', engine]);
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^PostgreSQL (had|already has) layout/)]);
     await clients.rounds(3);
@@ -129,8 +129,8 @@ describe('nodes of two releases on one PostgreSQL', () => {
     for (const { http } of nodes) {
       const shop = { credentials, application };
       await vi.waitFor(async () => expect(await readChecks(http, shop)).toEqual(told.checks), often);
-      const isAnswered = (status: number) => (access: string) => manage(http, access, 'GET', '/api/v2/users', status);
-      await Promise.all([...told.valid.map(isAnswered(200)), ...told.invalidated.map(isAnswered(401))]);
+      const hasStatus = (status: number) => (access: string) => manage(http, access, 'GET', '/api/v2/users', status);
+      await Promise.all([...told.valid.map(hasStatus(200)), ...told.invalidated.map(hasStatus(401))]);
     }
     const refreshed = { clientId: stored.clientId, refreshToken: told.refreshToken };
     expect(await refresh(nodes[1]!.http, refreshed)).toBe(200);
@@ -138,7 +138,7 @@ describe('nodes of two releases on one PostgreSQL', () => {
   });
 
   test('keep the data from before the upgrade', async () => {
-    for (const node of nodes) expect(await answersOf(node)).toMatchObject(said); // Later fields may be new.
+    for (const node of nodes) expect(await readReports(node)).toMatchObject(said); // Later fields may be new.
   });
 
   test('ship the unshipped deltas of the other release, in either direction', async () => {
@@ -187,7 +187,7 @@ describe('nodes of two releases on one PostgreSQL', () => {
     const layout = (newest: number, oldest: number) =>
       database.query('UPDATE fm_engine SET layout = $1, oldest_layout = $2', [newest, oldest], engine);
     await layout(99, 99);
-    const refused = await runProgram(before, argsOf(before, node));
+    const refused = await runProgram(before, createArgs(before, node));
     expect(refused.code).toBe(1);
     expect(refused.stderr).toMatch(/has layout 99, .*; this one knows layout \d+: update it on this node/);
     const migrated = await runProgram(before, ['engine', 'migrate', '--engine', engine]);
@@ -198,9 +198,9 @@ describe('nodes of two releases on one PostgreSQL', () => {
 });
 
 /** The reports of data from before the upgrade. The audit log continues. */
-async function answersOf({ http }: Node): Promise<object> {
+async function readReports({ http }: Node): Promise<object> {
   const { '/audit?limit=200': _, ...answers } = await readStore(http, stored);
-  return steadyAnswers(answers) as object;
+  return steadyResponses(answers) as object;
 }
 
 /** @returns a node that is not started yet, with its own fixed ports */
@@ -209,14 +209,14 @@ async function freeAddresses(name: string): Promise<Place> {
   return { name, data: join(freshDirectory(), name), http: await address(), grpc: await address() };
 }
 
-function argsOf(binary: string, { name, data, http, grpc }: Place): string[] {
+function createArgs(binary: string, { name, data, http, grpc }: Place): string[] {
   const listen = ['--listen', http, '--grpc-listen', grpc];
   const own = ['--shutdown-grace', '4', ...(binary === before ? [] : ['--shutdown-delay', '3'])];
   return ['serve', '--data', data, '--engine', engine, '--node-name', name, ...listen, ...urls, ...own];
 }
 
-async function startNode(binary: string, node: Place): Promise<Started> {
-  const started = await startProcess(binary, argsOf(binary, node));
+async function startNode(binary: string, node: Place): Promise<StartedProcess> {
+  const started = await startProcess(binary, createArgs(binary, node));
   // As in the docs, the next one waits until this one serves.
   await vi.waitFor(async () => expect((await fetch(`http://${node.http}/readyz`)).status).toBe(200), often);
   return started;
@@ -272,8 +272,8 @@ async function beginTraffic(): Promise<SteadyClients> {
   application = await createApplication(http, access, { name: 'Busy' });
   const path = `/api/v2/applications/${application}/features`;
   await manage(http, access, 'POST', path, 201, { name: 'changed' });
-  const keyOf = async (type: 'Frontend' | 'Backend') => (await createKey(http, access, application, type)).key;
-  keys = { frontendKey: await keyOf('Frontend'), backendKey: await keyOf('Backend') };
+  const newKey = async (type: 'Frontend' | 'Backend') => (await createKey(http, access, application, type)).key;
+  keys = { frontendKey: await newKey('Frontend'), backendKey: await newKey('Backend') };
   // A key created on another node is valid for packets within a second.
   for (const each of nodes)
     await vi.waitFor(async () => expect(await mintStatus(each.http, keys.backendKey)).toBe(200), often);

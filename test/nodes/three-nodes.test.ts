@@ -61,7 +61,7 @@ needing('postgresql').describe('three nodes on one PostgreSQL', () => {
       for (let time = 0; time < 5; time += 1) await sendPacket(node);
       await sendReport(node);
     }
-    for (const node of nodes) await vi.waitFor(async () => expect(await checksOf(node)).toBe(counted), often);
+    for (const node of nodes) await vi.waitFor(async () => expect(await countChecks(node)).toBe(counted), often);
   });
 
   test('count exports of OpenTelemetry once, whichever of them receive a sum or a repeated request', async () => {
@@ -76,17 +76,17 @@ needing('postgresql').describe('three nodes on one PostgreSQL', () => {
       await sendExport(next, 'metrics', total);
     }
     counted += 21;
-    for (const node of nodes) await vi.waitFor(async () => expect(await checksOf(node)).toBe(counted), often);
+    for (const node of nodes) await vi.waitFor(async () => expect(await countChecks(node)).toBe(counted), often);
   });
 
   test('report a time through which they are complete', async () => {
     const before = Date.now();
     await sendPacket(nodes[1]!);
     await vi.waitFor(async () => {
-      const answer = await get(nodes[2]!, usagePath());
-      const { completeThrough } = (await answer.json()) as { completeThrough: string };
+      const response = await get(nodes[2]!, usagePath());
+      const { completeThrough } = (await response.json()) as { completeThrough: string };
       expect(Date.parse(completeThrough)).toBeGreaterThan(before);
-      expect(answer.headers.get('flagmeter-complete-through')).toBe(completeThrough);
+      expect(response.headers.get('flagmeter-complete-through')).toBe(completeThrough);
     }, often);
   });
 
@@ -112,11 +112,11 @@ needing('postgresql').describe('three nodes on one PostgreSQL', () => {
     const identity = 'ann@example.com';
     const instance = await mint(nodes[0]!, identity);
     await sendPacket(nodes[1]!, { i: instance });
-    for (const node of nodes) await vi.waitFor(async () => expect(await exposuresOf(node, identity)).toBe(1), often);
+    for (const node of nodes) await vi.waitFor(async () => expect(await countExposures(node, identity)).toBe(1), often);
     const path = `/api/v2/applications/${application}/identities/${encodeURIComponent(identity)}`;
     expect((await get(nodes[0]!, path, 'DELETE')).status).toBe(204);
     await sendPacket(nodes[1]!, { i: instance });
-    for (const node of nodes) await vi.waitFor(async () => expect(await exposuresOf(node, identity)).toBe(0), often);
+    for (const node of nodes) await vi.waitFor(async () => expect(await countExposures(node, identity)).toBe(0), often);
   });
 
   test('all refuse a token at once that one has invalidated', async () => {
@@ -141,7 +141,7 @@ needing('postgresql').describe('three nodes on one PostgreSQL', () => {
       await sendReport(node);
     }
     await database.start();
-    for (const node of nodes) await vi.waitFor(async () => expect(await checksOf(node)).toBe(counted), often);
+    for (const node of nodes) await vi.waitFor(async () => expect(await countChecks(node)).toBe(counted), often);
     for (const node of nodes) expect((await fetch(`http://${node.http}/readyz?for=managing`)).status).toBe(200);
   });
 
@@ -152,15 +152,15 @@ needing('postgresql').describe('three nodes on one PostgreSQL', () => {
     nodes[2] = await startBinary({ data: nodes[2]!.data, args: nodeArgs('three') });
     await sendPacket(nodes[2]);
     await database.start();
-    await vi.waitFor(async () => expect(await checksOf(first!)).toBe(counted), often);
-    await vi.waitFor(async () => expect(await checksOf(nodes[2]!)).toBe(counted), often);
+    await vi.waitFor(async () => expect(await countChecks(first!)).toBe(counted), often);
+    await vi.waitFor(async () => expect(await countChecks(nodes[2]!)).toBe(counted), often);
   });
 
   test('the packets accepted by a killed node are reported once it is back', async () => {
     await sendPacket(nodes[1]!);
     await stop(nodes[1]!, 'SIGKILL');
     nodes[1] = await startBinary({ data: nodes[1]!.data, args: nodeArgs('two') });
-    for (const node of nodes) await vi.waitFor(async () => expect(await checksOf(node)).toBe(counted), often);
+    for (const node of nodes) await vi.waitFor(async () => expect(await countChecks(node)).toBe(counted), often);
   });
 });
 
@@ -174,12 +174,12 @@ function startNode(name: string, threads = 1): Promise<Binary> {
 }
 
 async function sendPacket({ metrics }: Binary, more: object = {}): Promise<void> {
-  const answer = await fetch(`http://${metrics}/api/frontend/telemetry`, {
+  const response = await fetch(`http://${metrics}/api/frontend/telemetry`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', origin },
     body: JSON.stringify({ k: keys['Frontend'], e: environment, f: { checkout: { on: [1] } }, ...more }),
   });
-  expect(answer.status).toBe(202);
+  expect(response.status).toBe(202);
   counted += 1;
 }
 
@@ -204,13 +204,13 @@ async function sendExport(node: Binary, signal: 'logs' | 'metrics', request: obj
 }
 
 async function mint({ metrics }: Binary, identity: string): Promise<string> {
-  const answer = await fetch(`http://${metrics}/api/frontend/identities`, {
+  const response = await fetch(`http://${metrics}/api/frontend/identities`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: keys['Backend']! },
     body: JSON.stringify({ identity }),
   });
-  expect(answer.status).toBe(200);
-  return ((await answer.json()) as { instanceId: string }).instanceId;
+  expect(response.status).toBe(200);
+  return ((await response.json()) as { instanceId: string }).instanceId;
 }
 
 function get({ http }: Binary, path: string, method = 'GET', access = bearer): Promise<Response> {
@@ -221,13 +221,13 @@ function usagePath(): string {
   return `/api/v2/applications/${application}/usage?environment=${environment}`;
 }
 
-async function checksOf(node: Binary): Promise<number> {
+async function countChecks(node: Binary): Promise<number> {
   const { features } = (await (await get(node, usagePath())).json()) as { features: { checks: number }[] };
   return features[0]?.checks ?? 0;
 }
 
-async function exposuresOf(node: Binary, identity: string): Promise<number> {
+async function countExposures(node: Binary, identity: string): Promise<number> {
   const person = `/api/v2/applications/${application}/identities/${encodeURIComponent(identity)}`;
-  const answer = await get(node, `${person}/exposures?environment=${environment}`);
-  return ((await answer.json()) as { exposures: unknown[] }).exposures.length;
+  const response = await get(node, `${person}/exposures?environment=${environment}`);
+  return ((await response.json()) as { exposures: unknown[] }).exposures.length;
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { type PrebuiltRecord, prebuiltAddon, prebuiltRecord } from '../../scripts/build/lmdb.ts';
-import { compileLmdb, compilersFor, versionsOf } from '../../scripts/build/lmdb-compiler.ts';
+import { compileLmdb, compilersFor, readVersions } from '../../scripts/build/lmdb-compiler.ts';
 import { sha256Of } from '../../scripts/package/checksums.ts';
 import { freshDirectory } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
@@ -10,7 +10,7 @@ import { needing } from '../support/needing.ts';
 /** The reason that the compilers of this machine produce other bytes; `undefined` if they produce the same, or are missing. */
 function whyOtherBytes(target: string): string | undefined {
   const { compiler }: PrebuiltRecord = JSON.parse(readFileSync(prebuiltRecord(target), 'utf8'));
-  const present = versionsOf(compilersFor(target));
+  const present = readVersions(compilersFor(target));
   return present === undefined || present === compiler
     ? undefined
     : `native/prebuilt/${target}.node was compiled by ${compiler}; this machine has ${present}`;

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import { newCopy } from '../../src/replication/accounts/copy.ts';
-import { type Adopted, adoptReplica } from '../../src/replication/adoption/adopt.ts';
+import { type AdoptionResult, adoptReplica } from '../../src/replication/adoption/adopt.ts';
 import { SetAside, type Source, setAsideIn, sourcesIn } from '../../src/replication/adoption/set-aside.ts';
 import type { Connection, PostgresSession } from '../../src/replication/postgres/connection.ts';
 import { Spool } from '../../src/replication/spool.ts';
@@ -15,7 +15,7 @@ import { needing } from '../support/needing.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { failing } from './failing-connection.ts';
 import {
-  copyOf,
+  copyDatabase,
   ended,
   expectCounts,
   horizon,
@@ -75,7 +75,7 @@ function restore(
   url: string,
   data: string,
   { connection = connect(url), name }: { connection?: PostgresSession; name?: string } = {},
-): Promise<Adopted> {
+): Promise<AdoptionResult> {
   if ('close' in connection) onTestFinished(() => (connection as Connection).close());
   return withSources(data, (sources, directory) =>
     adoptReplica({
@@ -175,7 +175,7 @@ describe('an empty database filled from a replica', () => {
       );
       two.count('g', 1);
       const done = await restore(url, data, { connection });
-      expect(done.engine).toBe(two.spool.engine);
+      expect(done.engine).toBe(two.spool.postgresId);
       const all = { f: 1, g: call + 1 };
       if (isDone || call % 6 === 0)
         for (const node of [two, await restartNode(url, await nodeDirectory(url))]) await expectCounts(node, all);
@@ -213,7 +213,7 @@ describe('a node whose database was replaced', () => {
     const node = await startNode(url, 'one');
     node.count('f', 1);
     await expectCounts(node, { f: 1 });
-    const goBack = await copyOf(url);
+    const goBack = await copyDatabase(url);
     await lose(url);
     if (which === 'is another engine') await initPostgres(url);
     node.count('f', 10);
@@ -233,7 +233,7 @@ describe('data that PostgreSQL has lost', () => {
     const two = await startNode(url, 'two');
     one.count('f', 1);
     for (const node of [one, two]) await expectCounts(node, { f: 1 });
-    const goBack = await copyOf(url);
+    const goBack = await copyDatabase(url);
     one.count('f', 100);
     for (const node of [one, two]) await expectCounts(node, { f: 101 });
     await horizon(url);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, beforeEach, expect, onTestFinished } from 'vitest';
 import { openPrepared, openPreparedOrCopy } from '../../src/accounts/prepare.ts';
 import { joinPostgres } from '../../src/replication/accounts/join-postgres.ts';
-import { type Adopted, adopt } from '../../src/replication/adoption/adopt.ts';
+import { type AdoptionResult, adopt } from '../../src/replication/adoption/adopt.ts';
 import { defaultSettings } from '../../src/replication/entry.ts';
 import { checkPostgres } from '../../src/replication/postgres/checks.ts';
 import { Connection, type PostgresSession } from '../../src/replication/postgres/connection.ts';
@@ -61,7 +61,7 @@ function connect(to = url): Connection {
   return connection;
 }
 
-async function move(connection: PostgresSession = connect(), directory = data): Promise<Adopted> {
+async function move(connection: PostgresSession = connect(), directory = data): Promise<AdoptionResult> {
   const accounts = (await openPreparedOrCopy(directory))!;
   const deps = { accounts, connection, key, settings: defaultSettings, randomBytes, onPart: () => {} };
   try {
@@ -129,14 +129,14 @@ async function joinAnother(): Promise<string> {
 }
 
 /** The moved content, and the state of the directory. */
-async function expectMoved(before: { accounts: Rows; usage: Rows }, { engine }: Adopted) {
+async function expectMoved(before: { accounts: Rows; usage: Rows }, { engine }: AdoptionResult) {
   const other = await joinAnother();
   expect(await accountsIn(other)).toEqual(before.accounts);
   expect(await usageIn(other)).toEqual(before.usage);
   expect(await accountsIn(data)).toEqual(before.accounts);
   expect(await usageIn(data)).toEqual(before.usage);
   const spool = new Spool(data, () => 'never');
-  expect(spool.engine).toBe(engine);
+  expect(spool.postgresId).toBe(engine);
   await spool.close();
   const usage = openReplicaStore(data);
   const connection = connect();

@@ -29,7 +29,7 @@ async function countCutOff(node: TestNode, count: () => void): Promise<void> {
   await node.until(({ status }) => !status.postgres.connected);
 }
 
-function copyOf(data: string): string {
+function copyDirectory(data: string): string {
   const copy = temporaryDirectory();
   cpSync(data, copy, { recursive: true });
   return copy;
@@ -120,7 +120,7 @@ describe('a copied directory', () => {
     one.count('f', 1);
     await one.node.freshen();
     await countCutOff(one, () => one.count('f', 10));
-    const data = copyOf(one.data);
+    const data = copyDirectory(one.data);
     one.session.fault = () => undefined;
     one.count('f', 100);
     await expectCounts(one, { f: 111 });
@@ -149,7 +149,7 @@ describe('a copied directory', () => {
     await expect.poll(() => one.spool.stream(one.stream)?.sealed).toBe(isSame ? 2 : 1);
     one.session.fault = () => 'refused';
     await one.until(({ status }) => !status.postgres.connected);
-    const data = copyOf(one.data);
+    const data = copyDirectory(one.data);
     one.count('f', 100);
     await postgres.query(`UPDATE fm_node SET beat_at = beat_at - interval '3 s'`, [], url);
     const copy = await start(url, { data, name: 'copy' });

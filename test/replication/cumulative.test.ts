@@ -6,7 +6,7 @@ import { cumulativeLifeMs, repeats } from '../../src/storage/lmdb/cumulative.ts'
 import { ledgerEntries } from '../../src/storage/lmdb/ledger.ts';
 import { OpenDelta } from './open-delta.ts';
 import { start } from './test-streams.ts';
-import { appendHorizon, checksOf, minute, packet, rowsOf, setUp } from './two-nodes.ts';
+import { appendHorizon, countRows, minute, packet, setUp, sumChecks } from './two-nodes.ts';
 
 const identity: Digest = [1, 2, 3, 4];
 
@@ -21,7 +21,7 @@ test.each<[string, readonly [5 | 8, 5 | 8]]>([
   other.sendTotals({ on: second }, identity, start + minute, { stop: stop[second] });
   other.ship(log, start + minute);
   node.follow(log);
-  expect(checksOf(node)).toEqual({ 'checkout/on': 8 });
+  expect(sumChecks(node)).toEqual({ 'checkout/on': 8 });
 });
 
 test('a bucket of the SDK for Go sent to two nodes counts once and is noted, and another one counts in full', () => {
@@ -35,10 +35,10 @@ test('a bucket of the SDK for Go sent to two nodes counts once and is noted, and
     stream.ship(log, start);
   }
   node.follow(log);
-  expect(checksOf(node)).toEqual({ 'checkout/on': 11 });
+  expect(sumChecks(node)).toEqual({ 'checkout/on': 11 });
   node.store.lmdb.resetReadTxn();
   const hour = Math.floor(start / 3_600_000);
-  const notes = Array.from(ledgerEntries(node.store, 1, hour, hour + 1), ({ subject }) => subject.code);
+  const notes = Array.from(ledgerEntries(node.store, 1, hour, hour + 1), ({ dimensions }) => dimensions.code);
   expect(notes.sort()).toEqual(['possible_repeat', 'repeated']);
 });
 
@@ -52,14 +52,14 @@ test('totals are compared after a restart of the replica, and forgotten at the h
   send({ on: 5 }, start);
   await node.restart();
   send({ on: 5, off: 2 }, start + minute);
-  expect(checksOf(node)).toEqual({ 'checkout/on': 5, 'checkout/off': 2 });
-  expect(rowsOf(node, 'cumulative')).toBe(3);
+  expect(sumChecks(node)).toEqual({ 'checkout/on': 5, 'checkout/off': 2 });
+  expect(countRows(node, 'cumulative')).toBe(3);
   appendHorizon(log, start + minute + cumulativeLifeMs + maxSkewMs, 0);
   node.follow(log);
-  expect(rowsOf(node, 'cumulative')).toBe(3);
+  expect(countRows(node, 'cumulative')).toBe(3);
   appendHorizon(log, start + minute + cumulativeLifeMs + maxSkewMs + 1, 0);
   node.follow(log);
-  expect(rowsOf(node, 'cumulative')).toBe(0);
+  expect(countRows(node, 'cumulative')).toBe(0);
 });
 
 test('a delta has the format of earlier releases unless it has totals or a route that they do not know', () => {

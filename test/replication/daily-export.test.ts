@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { type Exported, exportDays } from '../../src/replication/daily-export.ts';
+import { type ExportResult, exportDays } from '../../src/replication/daily-export.ts';
 import { defaultSettings } from '../../src/replication/entry.ts';
 import type { PostgresSession } from '../../src/replication/postgres/connection.ts';
 import type { Statement } from '../../src/replication/postgres/session.ts';
@@ -56,7 +56,7 @@ function exportFrom(
   node: TestNode,
   session: PostgresSession = node.side,
   now = Date.now(),
-): Promise<Exported | undefined> {
+): Promise<ExportResult | undefined> {
   return exportDays({
     ...{ session, store: node.store, directory: node.spool.directory, clock: systemClock },
     progress: () => ({ completeThrough: now, now, retention: defaultSettings }),
@@ -130,7 +130,7 @@ describe('usage by days in SQL', () => {
     one.meet('f1', 1);
     two.meet('f1', 2);
     await fill(one, two);
-    const outcomes = await Promise.allSettled(
+    const results = await Promise.allSettled(
       [one, two].map((node) => {
         const both = intercepted(node.side, async ({ name }) => {
           if (name === 'fm-daily-lease') await endLease(url);
@@ -138,7 +138,7 @@ describe('usage by days in SQL', () => {
         return exportFrom(node, both);
       }),
     );
-    expect(outcomes.map(({ status }) => status)).toContain('fulfilled');
+    expect(results.map(({ status }) => status)).toContain('fulfilled');
     const [first] = await inSql(url, yesterday);
     expect(first).toEqual({ feature: 'f0', variant: 'on', checks: 2, used: 0, viewed: 0, users: 0 });
     expect(await inSql(url, yesterday)).toEqual(inReport(one, yesterday));

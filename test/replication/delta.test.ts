@@ -5,15 +5,15 @@ import { expect, test } from 'vitest';
 import { senderRoutes, transportNames } from '../../src/contract/message-routes.ts';
 import { type Delta, decodeDelta, emptyContent, encodeDelta } from '../../src/replication/delta.ts';
 import { DeltaUnreadable } from '../../src/replication/delta-columns.ts';
-import { bucketOf } from '../../src/storage/lmdb/blocks.ts';
-import { subjectText } from '../../src/storage/lmdb/ledger.ts';
+import { encodeBucket } from '../../src/storage/lmdb/blocks.ts';
+import { encodeDimensions } from '../../src/storage/lmdb/ledger.ts';
 import { chunkValueBytes, environmentOrdinal } from '../../src/storage/lmdb/sketches.ts';
 
 const word = fc.nat(2 ** 32 - 1);
 const environment = fc.nat(70_000);
 const ordinal = fc.nat(environmentOrdinal - 1);
 const ref = fc.tuple(environment, ordinal).map(([number, place]) => number * 2 ** 20 + place);
-const bucket = fc.tuple(fc.constantFrom(0, 1, 2), word).map(([width, minute]) => bucketOf(width as 0, minute));
+const bucket = fc.tuple(fc.constantFrom(0, 1, 2), word).map(([width, minute]) => encodeBucket(width as 0, minute));
 const amount = fc.oneof(fc.nat(), fc.double({ min: 0, max: 1e300, noNaN: true }).map(Math.round));
 const value = fc.double({ noNaN: true, noDefaultInfinity: true }).map((each) => each + 0);
 const time = fc.nat(2 ** 41);
@@ -59,7 +59,7 @@ const subject = fc.record({
   instance: fc.option(name),
 });
 
-const subjectTexts = subject.map((each) => subjectText(each as never));
+const subjectTexts = subject.map((each) => encodeDimensions(each as never));
 
 const delta = fc.record({
   stream: name,

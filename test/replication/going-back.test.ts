@@ -10,7 +10,7 @@ import { needing } from '../support/needing.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import {
   closeStreams,
-  copyOf,
+  copyDatabase,
   ended,
   expectCounts,
   kill,
@@ -33,7 +33,7 @@ describe('a PostgreSQL that reverted to an earlier state', () => {
     const [one, two] = [await start(url), await start(url)];
     one.count('f', 1);
     await expectCounts(two, { f: 1 });
-    const goBack = await copyOf(url);
+    const goBack = await copyDatabase(url);
     one.count('f', 10);
     two.count('g', 100);
     await expectCounts(one, { f: 11, g: 100 });
@@ -57,7 +57,7 @@ describe('a PostgreSQL that reverted to an earlier state', () => {
   it('before the kept deltas is not managed, and loses the missing ones only when its streams are closed', async () => {
     const url = await newDatabase();
     const [one, two] = [await start(url), await start(url)];
-    const goBack = await copyOf(url);
+    const goBack = await copyDatabase(url);
     one.count('lost', 1);
     one.meet('lost', 7);
     await expectCounts(one, { lost: 1 });

@@ -2,7 +2,16 @@ import fc from 'fast-check';
 import { encodeBody, type ReplicaSettings } from '../../src/replication/entry.ts';
 import type { Mint } from '../../src/storage/lmdb/instances.ts';
 import { environments } from './test-replica.ts';
-import { appendMints, application, digestOf, mintOf, type Sent, start, TestLog, TestStream } from './test-streams.ts';
+import {
+  appendMints,
+  application,
+  createMint,
+  hashPerson,
+  start,
+  TestLog,
+  type TestPacket,
+  TestStream,
+} from './test-streams.ts';
 
 export const people = ['ann', 'bob', 'eve'];
 export const features = ['a', 'b', 'c', '__proto__'];
@@ -13,7 +22,7 @@ const person = fc.constantFrom(...people);
 const counts = fc.tuple(fc.nat({ max: 9 }), fc.nat({ max: 9 }), fc.nat({ max: 9 }));
 // Eighths add up without rounding, in whatever order.
 const eighths = fc.integer({ min: -1000, max: 1000 }).map((value) => value / 8);
-const sent: fc.Arbitrary<Sent> = fc.record({
+const sent: fc.Arbitrary<TestPacket> = fc.record({
   environment: fc.constantFrom(...environments),
   f: fc.dictionary(fc.constantFrom('a', 'b', 'c'), fc.dictionary(fc.constantFrom('on', 'off'), counts, { minKeys: 1 })),
   m: fc.dictionary(fc.constantFrom('g', 'k'), eighths, { maxKeys: 1 }),
@@ -53,19 +62,19 @@ const happening = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('erase') }) },
 );
 
-export type Happening = typeof happening extends fc.Arbitrary<infer T> ? T : never;
+export type HistoryEvent = typeof happening extends fc.Arbitrary<infer T> ? T : never;
 export const happenings = fc.array(happening, { maxLength: 60, size: 'max' });
 
 /** One packet of a delta, for a model that applies packets one by one. */
 export interface Item {
-  readonly sent: Sent;
+  readonly sent: TestPacket;
   readonly now: number;
   readonly identity?: Uint8Array;
   readonly mint?: Mint;
 }
 
 /** What a delta brought, in the order in which a replica adds it. */
-export interface Shipped {
+export interface ShippedDelta {
   readonly since: number;
   readonly items: readonly Item[];
 }
@@ -77,7 +86,7 @@ export class History {
   readonly log = new TestLog();
   now = start;
   /** What the deltas brought, by position. */
-  readonly shipped = new Map<number, Shipped>();
+  readonly shipped = new Map<number, ShippedDelta>();
   readonly minted = new Map<number, Mint>();
   readonly #ttlMs: number;
   #mints: Mint[] = [];
@@ -86,7 +95,7 @@ export class History {
   #identities = 0;
 
   /** @param settings of the log; without them the defaults hold */
-  constructor(happened: readonly Happening[], settings?: ReplicaSettings, ttlMs = 1000 * 86_400_000) {
+  constructor(happened: readonly HistoryEvent[], settings?: ReplicaSettings, ttlMs = 1000 * 86_400_000) {
     this.#ttlMs = ttlMs;
     if (settings !== undefined) this.log.append('settings', encodeBody('settings', settings));
     for (let number = 0; number < 3; number += 1) this.#begin(number);
@@ -94,7 +103,7 @@ export class History {
     for (const number of this.#streams.keys()) this.#ship(number, 0);
   }
 
-  #happen(each: Happening): void {
+  #happen(each: HistoryEvent): void {
     if (each.kind === 'pass') this.now += each.minutes * 60_000;
     else if (each.kind === 'send') this.#send(each.stream, { sent: each.sent, now: this.now });
     else if (each.kind === 'message') this.#sendTwice(each);
@@ -116,7 +125,7 @@ export class History {
     else stream.send(item.sent, item.now);
   }
 
-  #sendTwice({ stream, other, sent: given, minutes }: Extract<Happening, { kind: 'message' }>): void {
+  #sendTwice({ stream, other, sent: given, minutes }: Extract<HistoryEvent, { kind: 'message' }>): void {
     this.#identities += 1;
     const identity = Buffer.alloc(16, this.#identities);
     this.#send(stream, { sent: given, now: this.now, identity });
@@ -125,13 +134,13 @@ export class History {
   }
 
   #mint(identity: string): void {
-    const mint = mintOf(identity, this.#mints.length, this.now, this.#ttlMs);
+    const mint = createMint(identity, this.#mints.length, this.now, this.#ttlMs);
     this.#mints.push(mint);
     appendMints(this.log, mint);
     this.minted.set(this.log.position, mint);
   }
 
-  #sendUnresolved({ stream, sent: given, mint: number }: Extract<Happening, { kind: 'unresolved' }>): void {
+  #sendUnresolved({ stream, sent: given, mint: number }: Extract<HistoryEvent, { kind: 'unresolved' }>): void {
     const mint = this.#mints.at(-1 - number);
     if (mint === undefined) return;
     const { identity } = JSON.parse(mint.profile) as { identity: string };
@@ -167,7 +176,7 @@ export class History {
   }
 
   #forget(identity: string): void {
-    const digest = digestOf(identity).toString('hex');
+    const digest = hashPerson(identity).toString('hex');
     this.log.append('forget', encodeBody('forget', { application, environments, digest }));
   }
 }

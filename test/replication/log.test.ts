@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { loggedMint } from '../../src/replication/entry.ts';
-import { LogAppender, markDone, register, ship } from '../../src/replication/log.ts';
+import { closeStream, LogAppender, register, ship } from '../../src/replication/log.ts';
 import type { SealedDelta } from '../../src/replication/spool.ts';
 import { findInstance, type Mint } from '../../src/storage/lmdb/instances.ts';
 import { needing } from '../support/needing.ts';
@@ -12,7 +12,7 @@ startPostgres();
 
 const { describe, it } = needing('postgresql');
 
-const mintOf = (person: number): Mint => ({
+const createMint = (person: number): Mint => ({
   application: 7,
   instanceId: `fm_in_${person.toString(16).padStart(2, '0').repeat(36)}`,
   high: person,
@@ -31,18 +31,18 @@ describe('an entry that is not a delta', () => {
   it('lets every node find a minted instance id', async () => {
     const url = await newDatabase();
     const [one, two] = [await start(url), await start(url)];
-    const mint = mintOf(1);
+    const mint = createMint(1);
     await one.node.mint(loggedMint(mint));
     await two.node.freshen();
     expect(findInstance(two.store, 7, mint.instanceId)).toMatchObject({ high: 1, low: 1 });
-    expect(findInstance(two.store, 7, mintOf(2).instanceId)).toBeUndefined();
+    expect(findInstance(two.store, 7, createMint(2).instanceId)).toBeUndefined();
   });
 
   it('shares a commit with others that wait', async () => {
     const url = await newDatabase();
     const connection = connect(url);
     const appender = new LogAppender(connection);
-    const mint = (person: number) => appender.mint(loggedMint(mintOf(person)));
+    const mint = (person: number) => appender.mint(loggedMint(createMint(person)));
     const first = mint(0);
     await connection.query({ text: 'SELECT 1' }); // The first is on its way.
     const others = await Promise.all(Array.from({ length: 99 }, (_, at) => mint(at + 1)));
@@ -55,7 +55,7 @@ describe('an entry that is not a delta', () => {
   it('is applied by the requesting node when it resolves', async () => {
     const url = await newDatabase();
     const one = await start(url);
-    const mint = mintOf(3);
+    const mint = createMint(3);
     await one.node.mint(loggedMint(mint));
     await one.node.forget({ application: 7, environments: [1], digest: mint.instanceId.slice(6, 38) });
     expect(findInstance(one.store, 7, mint.instanceId)).toBeUndefined();
@@ -71,7 +71,7 @@ describe('an entry that is not a delta', () => {
     const url = await newDatabase();
     const one = await start(url);
     one.side.fault = () => 'refused';
-    await expect(one.node.mint(loggedMint(mintOf(4)))).rejects.toMatchObject({ code: 'unreachable' });
+    await expect(one.node.mint(loggedMint(createMint(4)))).rejects.toMatchObject({ code: 'unreachable' });
     await expect(one.node.forget({ application: 7, environments: [], digest: '00' })).rejects.toMatchObject({
       code: 'unreachable',
     });
@@ -152,9 +152,9 @@ describe('the fence of a stream', () => {
   it('appends nothing to a closed stream', async () => {
     const { session, ships, logged } = await newStream();
     expect(await ships([delta(1)])).toBe(true);
-    await session.query(markDone('stream', 0));
+    await session.query(closeStream('stream', 0));
     expect(await ships([delta(2)], delta(1))).toBe(true);
-    await session.query(markDone('stream', 2));
+    await session.query(closeStream('stream', 2));
     expect(await ships([delta(3)], delta(2))).toBe(false);
     expect(await logged()).toEqual([1, 2]);
   });

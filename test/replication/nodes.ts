@@ -27,7 +27,7 @@ export async function newDatabase(): Promise<string> {
 }
 
 /** Copies the database, so that it can be restored. */
-export const copyOf = (url: string) => postgres.copyOf(url);
+export const copyDatabase = (url: string) => postgres.copyDatabase(url);
 
 /** Starts a node that stops after the test. */
 export function begin(url: string, options?: TestNodeOptions): TestNode {

@@ -8,7 +8,7 @@ import { resolveInstance } from '../../src/storage/lmdb/instances.ts';
 import { openUsageTables, type UsageTables } from '../../src/storage/lmdb/usage.ts';
 import { type History, type Item, people } from './history.ts';
 import { environments } from './test-replica.ts';
-import { application, batchOf, digestOf, type Sent } from './test-streams.ts';
+import { application, createBatch, hashPerson, type TestPacket } from './test-streams.ts';
 
 /** A single machine that gets each packet of a log, each repeated one once. */
 export class OneMachine {
@@ -46,14 +46,14 @@ export class OneMachine {
   #add(item: Item, since: number): void {
     const { sent, now, identity } = item;
     if (this.#isErased && sent.environment === 2) {
-      const { ledger } = batchOf(sent, this.#of(sent), now);
+      const { ledger } = createBatch(sent, this.#of(sent), now);
       this.#write({ ...new Batch().seal(), ledger });
       return;
     }
     const isForgotten = (this.#forgotten.get(sent.person ?? '') ?? 0) > since;
     const isNobody = item.mint !== undefined && (isForgotten || !this.#isValid(item));
     const who = isNobody ? { ...sent, person: undefined } : sent;
-    const envelope = batchOf(who, this.#of(sent), now);
+    const envelope = createBatch(who, this.#of(sent), now);
     const { counts, measurements, users, exposures, ...rest } = envelope;
     const nothing = { counts: undefined, measurements: undefined, users: undefined, exposures: undefined };
     if (identity !== undefined && !this.#isFirst(identity, now)) this.#write({ ...rest, ...nothing });
@@ -79,7 +79,7 @@ export class OneMachine {
     const forgotten = decodeBody('forget', body);
     this.#commit((batch) => batch.forgotten.push(forgotten));
     for (const person of people) {
-      if (forgotten.digest === digestOf(person).toString('hex')) this.#forgotten.set(person, position);
+      if (forgotten.digest === hashPerson(person).toString('hex')) this.#forgotten.set(person, position);
     }
   }
 
@@ -96,7 +96,7 @@ export class OneMachine {
     this.#write(batch.seal());
   }
 
-  #of({ environment }: Sent): EnvironmentSeries {
+  #of({ environment }: TestPacket): EnvironmentSeries {
     const limits = { features: 100, variants: 100, metrics: 100 };
     const series = this.#series.get(environment) ?? new EnvironmentSeries(environment, limits, []);
     this.#series.set(environment, series);

@@ -5,17 +5,17 @@ import type {
   PersonExposures,
   UnresolvedInstance,
 } from '../../src/replication/delta.ts';
-import { Chunk, chunkOf, couponOf } from '../../src/storage/aggregate/hyperloglog.ts';
+import { Chunk, createCoupon, getChunkNumber } from '../../src/storage/aggregate/hyperloglog.ts';
 import { addCounts, addValue } from '../../src/storage/aggregate/merge.ts';
 import type { Envelope } from '../../src/storage/commit/envelope.ts';
 import { eachCount, eachExposure, eachMeasurement, eachUser } from '../../src/storage/commit/records.ts';
-import { countsCodec, measurementCodec, minuteOf, seriesPerEnvironment } from '../../src/storage/lmdb/blocks.ts';
+import { countsCodec, decodeMinute, measurementCodec, seriesPerEnvironment } from '../../src/storage/lmdb/blocks.ts';
 import type { HashedId } from '../../src/storage/lmdb/instances.ts';
 import { chunkValueBytes, environmentOrdinal, writeChunk } from '../../src/storage/lmdb/sketches.ts';
 
 /** A delta that is being filled from batches, cell by cell, without a spool: the least that the format says. */
 export class OpenDelta {
-  readonly #parts = {
+  readonly #content = {
     series: [] as Delta['series'][number][],
     senders: [] as Delta['senders'][number][],
     ledger: [] as Delta['ledger'][number][],
@@ -34,27 +34,27 @@ export class OpenDelta {
   add(envelope: Envelope): void {
     this.#addNames(envelope);
     eachCount(envelope, (ref, bucket, ...counts) => {
-      this.#mark(ref, minuteOf(bucket));
+      this.#noteSeen(ref, decodeMinute(bucket));
       const known = this.#counts.get(`${ref} ${bucket}`) ?? { row: [ref, bucket], cell: countsCodec.empty() };
       this.#counts.set(`${ref} ${bucket}`, known);
       addCounts(known.cell, ...counts);
     });
     eachMeasurement(envelope, (ref, bucket, value, at) => {
-      this.#mark(ref, minuteOf(bucket));
+      this.#noteSeen(ref, decodeMinute(bucket));
       const name = `${ref} ${bucket}`;
       const known = this.#values.get(name) ?? { row: [ref, bucket], cell: measurementCodec.empty() };
       this.#values.set(name, known);
       addValue(known.cell, value, at);
     });
     eachUser(envelope, (ref, minute, high, low) => {
-      this.#mark(ref, minute);
-      const coupon = couponOf(high, low);
-      const row = [ref, Math.floor(minute / 1440), chunkOf(coupon)] as [number, number, number];
+      this.#noteSeen(ref, minute);
+      const coupon = createCoupon(high, low);
+      const row = [ref, Math.floor(minute / 1440), getChunkNumber(coupon)] as [number, number, number];
       const known = this.#chunks.get(row.join()) ?? { row, chunk: new Chunk() };
       this.#chunks.set(row.join(), known);
       known.chunk.add(coupon);
     });
-    this.#people.push(...peopleOf(envelope));
+    this.#people.push(...readExposures(envelope));
   }
 
   /** Adds a batch as one message that counts once. */
@@ -65,15 +65,15 @@ export class OpenDelta {
     eachMeasurement(envelope, (...row) => measurements!.push(...row.slice(0, 4)));
     eachUser(envelope, (...row) => users!.push(...row.slice(0, 4)));
     const rows = { counts: counts!, measurements: measurements!, users: users! };
-    const message = { identity, at, ...rows, exposures: peopleOf(envelope), unresolved: [] };
-    this.#parts.messages.push(message);
+    const message = { identity, at, ...rows, exposures: readExposures(envelope), unresolved: [] };
+    this.#content.messages.push(message);
   }
 
   /** Adds cumulative messages and running totals of a batch. */
   addCumulative(envelope: Envelope): void {
     this.#addNames(envelope);
-    this.#parts.cumulative.push(...envelope.cumulative);
-    this.#parts.totals.push(...envelope.totals);
+    this.#content.cumulative.push(...envelope.cumulative);
+    this.#content.totals.push(...envelope.totals);
   }
 
   /** Adds a batch of a person who is not known yet. */
@@ -94,13 +94,13 @@ export class OpenDelta {
       environment = Math.floor(ref / seriesPerEnvironment);
       rows.push(ref, minute, 0, 0, 0);
     }
-    this.#parts.unresolved.push({ ...id, environment, seconds, rows });
+    this.#content.unresolved.push({ ...id, environment, seconds, rows });
   }
 
   seal(head: DeltaHead): Delta {
     return {
       ...head,
-      ...this.#parts,
+      ...this.#content,
       counts: [...this.#counts.values()].flatMap(({ row, cell }) => [...row, cell.checks, cell.used, cell.viewed]),
       measurements: [...this.#values.values()].flatMap(({ row, cell: { sum, count, last, lastAt, min, max } }) => {
         return [...row, sum, count, last, lastAt, min, max];
@@ -116,13 +116,13 @@ export class OpenDelta {
   }
 
   #addNames({ series, senders, ledger }: Envelope): void {
-    this.#parts.series.push(...series);
-    this.#parts.ledger.push(...ledger);
+    this.#content.series.push(...series);
+    this.#content.ledger.push(...ledger);
     for (const { slot, environment, ordinal, sender } of senders)
-      this.#parts.senders.push({ ...{ environment, ordinal }, ...sender, first: slot, last: slot });
+      this.#content.senders.push({ ...{ environment, ordinal }, ...sender, first: slot, last: slot });
   }
 
-  #mark(ref: number, minute: number): void {
+  #noteSeen(ref: number, minute: number): void {
     if (ref % seriesPerEnvironment === environmentOrdinal) return;
     const [first, last] = this.#seen.get(ref) ?? [minute, minute];
     this.#seen.set(ref, [first, Math.max(last, minute)]);
@@ -130,7 +130,7 @@ export class OpenDelta {
 }
 
 /** The exposures of a batch, one entry a packet. */
-function peopleOf(envelope: Envelope): PersonExposures[] {
+function readExposures(envelope: Envelope): PersonExposures[] {
   const people: PersonExposures[] = [];
   let digest = Buffer.alloc(0);
   let rows: number[] = [];

@@ -3,7 +3,7 @@ import { encodeBody } from '../../src/replication/entry.ts';
 import { bucketWidth, measurementCodec, scanCells } from '../../src/storage/lmdb/blocks.ts';
 import { permanentAt } from '../../src/storage/lmdb/messages.ts';
 import { application, start } from './test-streams.ts';
-import { appendHorizon, checksOf, day, minute, packet, rowsOf, setUp } from './two-nodes.ts';
+import { appendHorizon, countRows, day, minute, packet, setUp, sumChecks } from './two-nodes.ts';
 
 const identity = Buffer.alloc(16, 5);
 
@@ -17,7 +17,7 @@ test('a message that adds nothing excludes its retry, and nothing else', () => {
   other.sendMessage(packet(), identity, start + minute);
   other.ship(log, start + minute);
   node.follow(log);
-  expect(checksOf(node)).toEqual({ 'checkout/on': 2 });
+  expect(sumChecks(node)).toEqual({ 'checkout/on': 2 });
 });
 
 test('a permanent message counts once, whenever its nodes ship it, in a format that earlier releases refuse', () => {
@@ -29,14 +29,14 @@ test('a permanent message counts once, whenever its nodes ship it, in a format t
   other.sendMessage(packet(), identity, permanentAt);
   other.ship(log, start + 30 * day);
   node.follow(log);
-  expect(rowsOf(node, 'messages')).toBe(1);
-  expect(rowsOf(node, 'messageTimes')).toBe(1);
+  expect(countRows(node, 'messages')).toBe(1);
+  expect(countRows(node, 'messageTimes')).toBe(1);
   const formats = log.entries.filter(({ kind }) => kind === 'delta').map(({ body }) => body[0]);
   expect(formats).toEqual([3, 3]);
 });
 
 /** The identity of a part of an import: the numbers of the application and the environment come first. */
-function partOf(environment: number, part: number): Buffer {
+function createPartIdentity(environment: number, part: number): Buffer {
   const words = Buffer.alloc(16, part);
   words.writeUInt32BE(application, 0);
   words.writeUInt32BE(environment, 4);
@@ -47,9 +47,9 @@ const summary = { sum: 9, count: 3, last: 2, lastAt: start, min: 1, max: 6 };
 
 test('a summary of values that two nodes import counts once', () => {
   const { log, one, other, node } = setUp();
-  one.importSummary(summary, partOf(1, 1), 1, start);
-  other.importSummary(summary, partOf(1, 1), 1, start);
-  other.importSummary({ ...summary, sum: 1, max: 7, lastAt: start - 1, last: 5 }, partOf(1, 2), 1, start);
+  one.importSummary(summary, createPartIdentity(1, 1), 1, start);
+  other.importSummary(summary, createPartIdentity(1, 1), 1, start);
+  other.importSummary({ ...summary, sum: 1, max: 7, lastAt: start - 1, last: 5 }, createPartIdentity(1, 2), 1, start);
   for (const stream of [one, other]) stream.ship(log, start);
   node.follow(log);
   const cells = scanCells(node.store.measurements, measurementCodec, 1, bucketWidth.minute, 0, 2 ** 32 - 1);
@@ -60,11 +60,11 @@ test('a summary of values that two nodes import counts once', () => {
 test('the permanent messages of a deleted environment are removed, and those of others are not', () => {
   const { log, one, node } = setUp();
   for (const environment of [1, 2, 3])
-    for (const part of [1, 2]) one.importSummary(summary, partOf(environment, part), environment, start);
+    for (const part of [1, 2]) one.importSummary(summary, createPartIdentity(environment, part), environment, start);
   one.ship(log, start);
   log.append('erase', encodeBody('erase', { application, environments: [2], whole: false }));
   node.follow(log);
   while (node.replica.erase(1));
-  expect(rowsOf(node, 'messages')).toBe(4);
-  expect(rowsOf(node, 'messageTimes')).toBe(4);
+  expect(countRows(node, 'messages')).toBe(4);
+  expect(countRows(node, 'messageTimes')).toBe(4);
 });

@@ -1,23 +1,23 @@
 import { describe, expect, test } from 'vitest';
 import { encodeBody } from '../../src/replication/entry.ts';
-import { exposuresOf } from './test-replica.ts';
-import { appendMints, application, digestOf, mintOf, start, type TestLog } from './test-streams.ts';
-import { appendHorizon, checksOf, day, minute, packet, rowsOf, setUp } from './two-nodes.ts';
+import { listExposures } from './test-replica.ts';
+import { appendMints, application, createMint, hashPerson, start, type TestLog } from './test-streams.ts';
+import { appendHorizon, countRows, day, minute, packet, setUp, sumChecks } from './two-nodes.ts';
 
 function appendForget(log: TestLog, identity: string): void {
-  const digest = digestOf(identity).toString('hex');
+  const digest = hashPerson(identity).toString('hex');
   log.append('forget', encodeBody('forget', { application, environments: [1, 2], digest }));
 }
 
 describe('uses of an instance id unknown to their node', () => {
-  const mint = mintOf('ann', 1, start, 60 * minute);
+  const mint = createMint('ann', 1, start, 60 * minute);
   const known = { 'checkout/on': expect.objectContaining({ checks: 1 }) };
 
   test.each([
     ['was minted before', [mint], 1, known],
-    ['was replaced, but valid then', [mint, mintOf('ann', 2, start, day)], 0, known],
+    ['was replaced, but valid then', [mint, createMint('ann', 2, start, day)], 0, known],
     ['was never minted', [], 1, {}],
-    ['differs from the minted one', [mintOf('ann', 9, start, day)], 1, {}],
+    ['differs from the minted one', [createMint('ann', 9, start, day)], 1, {}],
     ['had expired', [mint], 61, {}],
   ])('count correctly if the id %s', (_, mints, minutes, rows) => {
     const { log, one, node } = setUp();
@@ -25,13 +25,13 @@ describe('uses of an instance id unknown to their node', () => {
     one.sendUnresolved(packet({ person: 'ann' }), mint, start + minutes * minute);
     one.ship(log, start);
     node.follow(log);
-    expect(checksOf(node)).toEqual({ 'checkout/on': 1 }); // The packet counts in any case.
-    expect(exposuresOf(node.store, ['ann'])[0]).toEqual(['ann', 1, rows]);
+    expect(sumChecks(node)).toEqual({ 'checkout/on': 1 }); // The packet counts in any case.
+    expect(listExposures(node.store, ['ann'])[0]).toEqual(['ann', 1, rows]);
   });
 
   test('are not restored by a duplicate mint in the log', () => {
     const { log, node } = setUp();
-    const later = mintOf('ann', 2, start, day);
+    const later = createMint('ann', 2, start, day);
     appendMints(log, mint, later);
     node.follow(log);
     const content = node.content();
@@ -47,7 +47,7 @@ describe('a forgotten person', () => {
 
   test('stays forgotten despite late deltas, and is counted again afterwards', () => {
     const { log, one, other, node } = setUp();
-    const mint = mintOf('ann', 1, start, day);
+    const mint = createMint('ann', 1, start, day);
     appendMints(log, mint);
     one.send(packet({ person: 'ann' }), start);
     one.ship(log, start);
@@ -56,15 +56,15 @@ describe('a forgotten person', () => {
     other.sendUnresolved(packet({ person: 'ann' }), mint, start);
     appendForget(log, 'ann');
     node.follow(log);
-    expect(exposuresOf(node.store, ['ann'])[0]).toEqual(nothing);
+    expect(listExposures(node.store, ['ann'])[0]).toEqual(nothing);
     other.ship(log, start);
     node.follow(log);
-    expect(exposuresOf(node.store, ['ann'])[0]).toEqual(nothing);
-    expect(checksOf(node)).toEqual({ 'checkout/on': 4 });
+    expect(listExposures(node.store, ['ann'])[0]).toEqual(nothing);
+    expect(sumChecks(node)).toEqual({ 'checkout/on': 4 });
     other.send(packet({ person: 'ann' }), start);
     other.ship(log, start);
     node.follow(log);
-    expect(exposuresOf(node.store, ['ann'])[0]).not.toEqual(nothing);
+    expect(listExposures(node.store, ['ann'])[0]).not.toEqual(nothing);
   });
 
   test('stays listed until every stream has applied that; an earlier delta then has no effect on people', () => {
@@ -72,27 +72,27 @@ describe('a forgotten person', () => {
     appendForget(log, 'ann');
     appendHorizon(log, start, 0);
     node.follow(log);
-    expect(rowsOf(node, 'forgotten')).toBe(1);
+    expect(countRows(node, 'forgotten')).toBe(1);
     appendHorizon(log, start, 1);
     node.follow(log);
-    expect(rowsOf(node, 'forgotten')).toBe(0);
+    expect(countRows(node, 'forgotten')).toBe(0);
     for (const stream of [one, other]) stream.send(packet({ person: 'ann' }), start);
     one.ship(log, start); // Both were begun at position 0.
     node.follow(log);
-    expect(exposuresOf(node.store, ['ann'])[0]).toEqual(nothing);
+    expect(listExposures(node.store, ['ann'])[0]).toEqual(nothing);
     expect(node.refused).toMatchObject([{ place: 'exposures', stream: 'one' }]);
-    expect(checksOf(node)).toEqual({ 'checkout/on': 1 });
+    expect(sumChecks(node)).toEqual({ 'checkout/on': 1 });
   });
 
   test('makes no difference if there was none: a delta from before a horizon is counted', () => {
     const { log, one, node } = setUp();
-    appendMints(log, mintOf('ann', 1, start, day));
+    appendMints(log, createMint('ann', 1, start, day));
     appendHorizon(log, start, 1);
     node.follow(log);
     one.send(packet({ person: 'ann' }), start);
     one.ship(log, start); // Begun at position 0: its node had not reached PostgreSQL before.
     node.follow(log);
-    expect(exposuresOf(node.store, ['ann'])[0]).not.toEqual(nothing);
+    expect(listExposures(node.store, ['ann'])[0]).not.toEqual(nothing);
     expect(node.refused).toEqual([]);
   });
 });

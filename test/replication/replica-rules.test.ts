@@ -3,13 +3,13 @@ import { NewerEntry } from '../../src/replication/apply-entry.ts';
 import { encodeDelta } from '../../src/replication/delta.ts';
 import { defaultSettings, encodeBody } from '../../src/replication/entry.ts';
 import { maxSkewMs } from '../../src/replication/postgres/shared-clock.ts';
-import { bucketOf, bucketWidth, measurementCodec, scanCells, seriesRef } from '../../src/storage/lmdb/blocks.ts';
+import { bucketWidth, encodeBucket, measurementCodec, scanCells, seriesRef } from '../../src/storage/lmdb/blocks.ts';
 import { readSenders } from '../../src/storage/lmdb/senders.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { OpenDelta } from './open-delta.ts';
-import { exposuresOf, TestReplica } from './test-replica.ts';
-import { appendMints, application, mintOf, start } from './test-streams.ts';
-import { appendHorizon, checksOf, day, minute, packet, rowsOf, setUp } from './two-nodes.ts';
+import { listExposures, TestReplica } from './test-replica.ts';
+import { appendMints, application, createMint, start } from './test-streams.ts';
+import { appendHorizon, countRows, day, minute, packet, setUp, sumChecks } from './two-nodes.ts';
 
 describe('the order of entries', () => {
   test.each([
@@ -24,7 +24,7 @@ describe('the order of entries', () => {
     }
     expect(() => node.replica.apply(places.map((place) => log.entries[place]!))).toThrow('is the next');
     expect(node.replica.applied).toEqual({ position: 0, id: '0' });
-    expect(checksOf(node)).toEqual({});
+    expect(sumChecks(node)).toEqual({});
   });
 
   test('and the id of the last entry are kept across a restart', async () => {
@@ -37,7 +37,7 @@ describe('the order of entries', () => {
     one.send(packet(), start);
     one.ship(log, start);
     node.follow(log);
-    expect(checksOf(node)).toEqual({ 'checkout/on': 2 });
+    expect(sumChecks(node)).toEqual({ 'checkout/on': 2 });
   });
 });
 
@@ -92,7 +92,7 @@ describe('an entry of a newer version', () => {
     expect(() => node.replica.apply(entries.slice(1))).toThrow(words);
     expect(node.replica.applied.position).toBe(1);
     node.follow(log); // As after an update.
-    expect(checksOf(node)).toEqual({ 'checkout/on': 2 });
+    expect(sumChecks(node)).toEqual({ 'checkout/on': 2 });
   });
 });
 
@@ -113,8 +113,8 @@ describe('a message', () => {
     one.ship(log, at);
     other.ship(log, at);
     node.follow(log);
-    expect(checksOf(node)).toEqual({ 'checkout/on': times });
-    const [, , rows] = exposuresOf(node.store, ['ann'])[0] as [string, number, Record<string, { checks: number }>];
+    expect(sumChecks(node)).toEqual({ 'checkout/on': times });
+    const [, , rows] = listExposures(node.store, ['ann'])[0] as [string, number, Record<string, { checks: number }>];
     expect(rows['checkout/on']!.checks).toBe(times);
   });
 
@@ -124,13 +124,13 @@ describe('a message', () => {
     one.ship(log, start);
     appendHorizon(log, start + 10 * minute + maxSkewMs, 0, start + 9 * day);
     node.follow(log);
-    expect([rowsOf(node, 'messages'), rowsOf(node, 'messageTimes')]).toEqual([1, 1]);
+    expect([countRows(node, 'messages'), countRows(node, 'messageTimes')]).toEqual([1, 1]);
     other.sendMessage(packet(), identity, start + 10 * minute - 1);
     other.ship(log, start + 5 * day);
     appendHorizon(log, start + 10 * minute + maxSkewMs + 1, 0, start + 9 * day);
     node.follow(log);
-    expect(checksOf(node)).toEqual({ 'checkout/on': 1 });
-    expect([rowsOf(node, 'messages'), rowsOf(node, 'messageTimes')]).toEqual([0, 0]);
+    expect(sumChecks(node)).toEqual({ 'checkout/on': 1 });
+    expect([countRows(node, 'messages'), countRows(node, 'messageTimes')]).toEqual([0, 0]);
   });
 });
 
@@ -158,14 +158,14 @@ test('limits apply in the order of the log, with the settings in the log', () =>
   one.ship(log, start);
   other.ship(log, start);
   node.follow(log);
-  expect(checksOf(node)).toEqual({ 'first/on': 1, '__other__/on': 1 });
-  expect(exposuresOf(node.store, ['bob'])[0]).toEqual(['bob', 1, {}]);
+  expect(sumChecks(node)).toEqual({ 'first/on': 1, '__other__/on': 1 });
+  expect(listExposures(node.store, ['bob'])[0]).toEqual(['bob', 1, {}]);
   log.append('settings', encodeBody('settings', { ...defaultSettings, features: 2, identities: 2 }));
   other.send(packet({ f: { third: { on: [1] } }, person: 'bob' }), start);
   other.ship(log, start);
   node.follow(log);
-  expect(checksOf(node)).toEqual({ 'first/on': 1, '__other__/on': 1, 'third/on': 1 });
-  expect(exposuresOf(node.store, ['bob'])[0]).not.toEqual(['bob', 1, {}]);
+  expect(sumChecks(node)).toEqual({ 'first/on': 1, '__other__/on': 1, 'third/on': 1 });
+  expect(listExposures(node.store, ['bob'])[0]).not.toEqual(['bob', 1, {}]);
 });
 
 test('keep the senders of a feature in one place, whichever variant a node saw first', () => {
@@ -182,7 +182,7 @@ test('keep the senders of a feature in one place, whichever variant a node saw f
 
 describe('invalid content', () => {
   const head = { stream: 'one', seq: 1, since: 0, version: 1, through: start };
-  const bucket = bucketOf(bucketWidth.minute, start / minute);
+  const bucket = encodeBucket(bucketWidth.minute, start / minute);
 
   test('is refused row by row, and the rest counts', () => {
     const { log, node } = setUp();
@@ -193,7 +193,7 @@ describe('invalid content', () => {
     };
     log.append('delta', encodeDelta(delta), 'one', 1);
     const { refused } = node.replica.apply(log.entries);
-    expect(checksOf(node)).toEqual({ 'checkout/on': 1 });
+    expect(sumChecks(node)).toEqual({ 'checkout/on': 1 });
     const [row] = refused;
     expect(row).toMatchObject({ position: 1, stream: 'one', seq: 1, place: 'counts' });
     expect(JSON.parse(row!.row)).toEqual([seriesRef(1, 5), bucket, 9, 9, 9]);
@@ -213,7 +213,7 @@ describe('invalid content', () => {
     one.ship(log, start);
     node.follow(log);
     expect(node.refused).toMatchObject([{ position: 1, place }]);
-    expect(checksOf(node)).toEqual({ 'checkout/on': 1 });
+    expect(sumChecks(node)).toEqual({ 'checkout/on': 1 });
   });
 
   test('of a delta that its stream has shipped before does not count again', () => {
@@ -222,7 +222,7 @@ describe('invalid content', () => {
     one.ship(log, start);
     log.append('delta', log.entries[0]!.body, 'one', 1);
     node.follow(log);
-    expect(checksOf(node)).toEqual({ 'checkout/on': 1 });
+    expect(sumChecks(node)).toEqual({ 'checkout/on': 1 });
     expect(node.refused).toHaveLength(1);
   });
 });
@@ -234,12 +234,12 @@ test('of deleted objects is erased in steps, and a later delta does not restore 
   log.append('erase', encodeBody('erase', { application, environments: [2], whole: true }));
   for (const environment of [1, 2]) one.send(packet({ environment, person: 'ann' }), start);
   one.ship(log, start);
-  appendMints(log, mintOf('ann', 1, start, day));
+  appendMints(log, createMint('ann', 1, start, day));
   node.follow(log);
   node.replica.erase(1);
   await node.restart();
   node.upkeep(start);
-  expect(checksOf(node)).toEqual({ 'checkout/on': 2 });
+  expect(sumChecks(node)).toEqual({ 'checkout/on': 2 });
   const keys = (table: 'counts' | 'exposures' | 'series' | 'senders') => [...node.store[table].getKeys()];
   for (const table of ['counts', 'exposures', 'series', 'senders'] as const) {
     expect(keys(table).map((key) => key.readUInt32BE(0))).not.toContain(2);
@@ -272,12 +272,12 @@ describe('a horizon', () => {
       stream.ship(log, start);
     }
     node.follow(log);
-    expect(rowsOf(node, 'streamSeries')).toBe(2);
+    expect(countRows(node, 'streamSeries')).toBe(2);
     appendHorizon(log, start, 0, start, ['other']);
     other.send(packet(), start);
     other.ship(log, start);
     node.follow(log);
-    expect(rowsOf(node, 'streamSeries')).toBe(1);
-    expect(checksOf(node)).toEqual({ 'checkout/on': 3 });
+    expect(countRows(node, 'streamSeries')).toBe(1);
+    expect(sumChecks(node)).toEqual({ 'checkout/on': 3 });
   });
 });

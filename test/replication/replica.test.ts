@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { defaultSettings, type ReplicaSettings } from '../../src/replication/entry.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
-import { features, type Happening, History, happenings, people } from './history.ts';
+import { features, History, type HistoryEvent, happenings, people } from './history.ts';
 import { OneMachine } from './one-machine.ts';
-import { byName, exposuresOf, reportsOf, TestReplica } from './test-replica.ts';
+import { byName, listExposures, makeReports, TestReplica } from './test-replica.ts';
 
 const hourMs = 3_600_000;
 
@@ -54,7 +54,7 @@ test('two replicas have the same content, however entries are grouped, and whene
       await live(nodes[0], history, one);
       await live(nodes[1], history, other);
       expect(nodes[1].content()).toEqual(nodes[0].content());
-      const reports = nodes.map(({ store }) => reportsOf(store, history.now, features));
+      const reports = nodes.map(({ store }) => makeReports(store, history.now, features));
       expect(reports[1]).toEqual(reports[0]);
       expect(nodes[0].refused).toEqual([]);
       for (const { store } of nodes) await store.lmdb.close();
@@ -63,16 +63,16 @@ test('two replicas have the same content, however entries are grouped, and whene
   );
 });
 
-async function likeOneMachine(happened: readonly Happening[], doings: Life): Promise<void> {
+async function likeOneMachine(happened: readonly HistoryEvent[], doings: Life): Promise<void> {
   const history = new History(happened, wide);
   const node = new TestReplica(temporaryDirectory());
   await live(node, history, doings);
   const machine = new OneMachine(temporaryDirectory());
   machine.play(history);
   machine.upkeep(history.now + 200 * hourMs, wide);
-  const reports = [node, machine].map(({ store }) => byName(reportsOf(store, history.now, features)));
+  const reports = [node, machine].map(({ store }) => byName(makeReports(store, history.now, features)));
   expect(reports[0]).toEqual(reports[1]);
-  expect(exposuresOf(node.store, people)).toEqual(exposuresOf(machine.store, people));
+  expect(listExposures(node.store, people)).toEqual(listExposures(machine.store, people));
   await node.store.lmdb.close();
   await machine.store.lmdb.close();
 }

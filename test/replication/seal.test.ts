@@ -3,26 +3,26 @@ import { expect, test } from 'vitest';
 import { type Delta, decodeDelta, type UnresolvedInstance } from '../../src/replication/delta.ts';
 import { Spool } from '../../src/replication/spool.ts';
 import { createSpoolAggregator } from '../../src/replication/spool-aggregator.ts';
-import type { DraftRoom } from '../../src/replication/stages.ts';
+import type { DeltaRoom } from '../../src/replication/stages.ts';
 import { createAggregator } from '../../src/storage/commit/aggregator.ts';
 import { seriesPerEnvironment, seriesRef } from '../../src/storage/lmdb/blocks.ts';
 import { environmentOrdinal } from '../../src/storage/lmdb/sketches.ts';
-import { type Mark, openUsageTables } from '../../src/storage/lmdb/usage.ts';
+import { openUsageTables, type StreamWatermark } from '../../src/storage/lmdb/usage.ts';
 import { BatchFiller, packet } from '../support/random-batches.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { applyDelta, readModel, UsageModel } from '../support/usage-model.ts';
 
-const markAt = (at: number): Mark => ({ at, applied: at, version: at });
+const watermarkAt = (at: number): StreamWatermark => ({ at, applied: at, version: at });
 
 /** A spool that is written in this thread, and reopened for each process. */
 class Node {
   readonly #data = temporaryDirectory();
-  readonly #room: DraftRoom;
+  readonly #room: DeltaRoom;
   #starts = 0;
   spool!: Spool;
   aggregator!: ReturnType<typeof createSpoolAggregator>;
 
-  constructor(room: DraftRoom) {
+  constructor(room: DeltaRoom) {
     this.#room = room;
   }
 
@@ -31,7 +31,7 @@ class Node {
     this.spool = new Spool(this.#data, () => 'directory');
     this.aggregator = createSpoolAggregator(
       this.spool.store,
-      { stream: `stream-${this.#starts}`, mark: markAt(now), maxIdentities: 100 },
+      { stream: `stream-${this.#starts}`, watermark: watermarkAt(now), maxIdentities: 100 },
       this.#room,
     );
   }
@@ -39,7 +39,7 @@ class Node {
   /** Finishes the current round, and does another one. */
   sealAll(now: number): void {
     let sealed = 0;
-    while (sealed < now) sealed = this.aggregator.seal({ mark: markAt(now) }).mark.at;
+    while (sealed < now) sealed = this.aggregator.seal({ watermark: watermarkAt(now) }).watermark.at;
   }
 
   async restart(now: number): Promise<void> {
@@ -78,7 +78,7 @@ test('deltas sealed at any time add up to the counts of a single machine', async
       for (const [at, { packets, seals, restart }] of steps.entries()) {
         write(plain.fill(packets, at).seal());
         node.aggregator.write(filler.fill(packets, at).seal());
-        for (let seal = 0; seal < seals; seal += 1) node.aggregator.seal({ mark: markAt(at + 1) });
+        for (let seal = 0; seal < seals; seal += 1) node.aggregator.seal({ watermark: watermarkAt(at + 1) });
         if (restart) await node.restart(at + 1);
       }
       node.sealAll(steps.length + 1);
@@ -87,7 +87,7 @@ test('deltas sealed at any time add up to the counts of a single machine', async
       for (const delta of deltas) applyDelta(model, delta);
       expect(model.content()).toEqual(readModel(embedded).content());
       const unknown = steps.flatMap(({ packets }) => packets).filter((each) => each.unknown && each.entries.length > 0);
-      expect(deltas.flatMap(unresolvedOf)).toHaveLength(unknown.length);
+      expect(deltas.flatMap(listUnresolved)).toHaveLength(unknown.length);
       expectNamed(deltas);
       expectBounds(deltas);
       await node.spool.close();
@@ -104,18 +104,18 @@ function expectNamed(deltas: readonly Delta[]): void {
     for (const { environment, ordinal } of delta.series) {
       named.add(`${delta.stream} ${seriesRef(environment, ordinal)}`);
     }
-    for (const ref of refsOf(delta)) {
+    for (const ref of listRefs(delta)) {
       if (ref % seriesPerEnvironment === environmentOrdinal) continue;
       expect(named).toContain(`${delta.stream} ${ref}`);
     }
   }
 }
 
-function unresolvedOf({ unresolved, messages }: Delta): UnresolvedInstance[] {
+function listUnresolved({ unresolved, messages }: Delta): UnresolvedInstance[] {
   return [...unresolved, ...messages.flatMap((each) => each.unresolved)];
 }
 
-function refsOf(delta: Delta): number[] {
+function listRefs(delta: Delta): number[] {
   const first = (flat: readonly number[], width: number) => flat.filter((_, at) => at % width === 0);
   return [
     ...first(delta.counts, 5),
@@ -123,7 +123,7 @@ function refsOf(delta: Delta): number[] {
     ...first(delta.seen, 3),
     ...delta.sketches.map(({ ref }) => ref),
     ...delta.senders.map(({ environment, ordinal }) => seriesRef(environment, ordinal)),
-    ...unresolvedOf(delta).flatMap(({ rows }) => first(rows, 5)),
+    ...listUnresolved(delta).flatMap(({ rows }) => first(rows, 5)),
     ...delta.exposures.flatMap(({ environment, rows }) => first(rows, 6).map((each) => seriesRef(environment, each))),
     ...delta.messages.flatMap(({ counts, measurements, users }) => {
       return [...first(counts, 5), ...first(measurements, 4), ...first(users, 4)];

@@ -1,13 +1,13 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { SnapshotUnreadable } from '../../src/replication/snapshot.ts';
-import { readCarried } from '../../src/storage/lmdb/carried.ts';
+import { readRollUpState } from '../../src/storage/lmdb/carried.ts';
 import { openDigestSecret } from '../../src/storage/lmdb/instances.ts';
 import { oldestReader } from '../../src/storage/lmdb/store-health.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { features } from './history.ts';
-import { reportsOf, TestReplica } from './test-replica.ts';
-import { appendMints, mintOf, type Sent, start, TestLog, TestStream } from './test-streams.ts';
+import { makeReports, TestReplica } from './test-replica.ts';
+import { appendMints, createMint, start, TestLog, type TestPacket, TestStream } from './test-streams.ts';
 
 const limits = { features: 100, variants: 100, metrics: 100 };
 
@@ -21,9 +21,9 @@ function openNode(): TestReplica {
 function someLog(packets: number): TestLog {
   const log = new TestLog();
   const stream = new TestStream('one', log, start, limits);
-  appendMints(log, mintOf('ann', 1, start, 1e9));
+  appendMints(log, createMint('ann', 1, start, 1e9));
   for (let number = 0; number < packets; number += 1) {
-    const sent: Sent = {
+    const sent: TestPacket = {
       environment: 1 + (number % 2),
       f: { a: { on: [1, 2, 3] }, b: { [`variant-${number % 50}`]: [1] } },
       m: { load: number },
@@ -39,7 +39,7 @@ function someLog(packets: number): TestLog {
   return log;
 }
 
-async function partsOf(node: TestReplica): Promise<Buffer[]> {
+async function collectParts(node: TestReplica): Promise<Buffer[]> {
   const parts: Buffer[] = [];
   for await (const part of node.replica.snapshot(100_000).parts()) parts.push(part);
   return parts;
@@ -58,11 +58,11 @@ describe('a snapshot', () => {
     const secrets = [maker, joining].map(({ store }, index) => {
       return openDigestSecret(store, (length) => new Uint8Array(length).fill(index));
     });
-    const parts = await partsOf(maker);
+    const parts = await collectParts(maker);
     expect(parts.length).toBeGreaterThan(2);
     await joining.replica.load(each(parts));
     expect(joining.replica.applied).toEqual(maker.replica.applied);
-    const reports = [maker, joining].map(({ store }) => reportsOf(store, start, features));
+    const reports = [maker, joining].map(({ store }) => makeReports(store, start, features));
     expect(reports[1]).toEqual(reports[0]);
     const withoutSecret = (node: TestReplica) =>
       node.content().filter((row) => !row.includes('identities 736563726574'));
@@ -97,7 +97,7 @@ describe('a snapshot', () => {
         for await (const _ of node.replica.snapshot(1000).parts()) break;
       },
     ],
-    ['at its end', async (node: TestReplica) => void (await partsOf(node))],
+    ['at its end', async (node: TestReplica) => void (await collectParts(node))],
   ])('that is left %s leaves no open reader', async (_, leave) => {
     const node = openNode();
     node.follow(someLog(10));
@@ -167,7 +167,7 @@ describe('loading a snapshot', () => {
     const log = someLog(500);
     maker.follow(log);
     node.follow(log, 3);
-    return { maker, node, log, parts: await partsOf(maker) };
+    return { maker, node, log, parts: await collectParts(maker) };
   }
 
   test('invalidates what reports have cached', async () => {
@@ -177,12 +177,12 @@ describe('loading a snapshot', () => {
       each.follow(log);
       each.upkeep(start + 1e8);
     }
-    const marks: unknown[] = [readCarried(node.store.carried, 1)];
-    const parts = await partsOf(maker);
+    const marks: unknown[] = [readRollUpState(node.store.carried, 1)];
+    const parts = await collectParts(maker);
     for (let load = 0; load < 2; load += 1) {
       await node.replica.load(each(parts));
       node.store.lmdb.resetReadTxn();
-      const { late, lateUsers } = readCarried(node.store.carried, 1);
+      const { late, lateUsers } = readRollUpState(node.store.carried, 1);
       marks.push({ late, lateUsers });
     }
     expect(new Set(marks.map((mark) => (mark as { late: number }).late)).size).toBe(3);

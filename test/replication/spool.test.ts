@@ -3,7 +3,7 @@ import { decodeDelta } from '../../src/replication/delta.ts';
 import { Spool } from '../../src/replication/spool.ts';
 import { maxUnresolved } from '../../src/replication/spool-aggregator.ts';
 import { Batch } from '../../src/storage/commit/batch.ts';
-import { bucketOf, bucketWidth, seriesRef } from '../../src/storage/lmdb/blocks.ts';
+import { bucketWidth, encodeBucket, seriesRef } from '../../src/storage/lmdb/blocks.ts';
 import { newInstanceId } from '../../src/storage/lmdb/instances.ts';
 import { messagesSince } from '../../src/storage/lmdb/messages.ts';
 import { cumulativeMessage, variantRows } from '../support/cumulative.ts';
@@ -55,7 +55,7 @@ test('a spool is empty once everything is shipped, however many names of series 
   const batch = new Batch();
   for (let ordinal = 0; ordinal < 8000; ordinal += 1) {
     batch.series.push({ environment: 1, ordinal, name: ['checkout', String(ordinal)] });
-    batch.counts.add(seriesRef(1, ordinal), bucketOf(bucketWidth.minute, 1000), 1, 0, 0);
+    batch.counts.add(seriesRef(1, ordinal), encodeBucket(bucketWidth.minute, 1000), 1, 0, 0);
   }
   aggregator.write(batch.seal());
   while (!step().done);
@@ -125,7 +125,7 @@ test('a backlog is sealed in deltas of a limited size, oldest minute first', asy
     const batch = new Batch();
     for (let ordinal = 0; ordinal < series; ordinal += 1) {
       if (minute === 0) batch.series.push({ environment: 1, ordinal, name: ['checkout', `v${ordinal}`] });
-      batch.counts.add(seriesRef(1, ordinal), bucketOf(bucketWidth.minute, 1000 + minute), 1, 0, 0);
+      batch.counts.add(seriesRef(1, ordinal), encodeBucket(bucketWidth.minute, 1000 + minute), 1, 0, 0);
     }
     aggregator.write(batch.seal());
   }
@@ -144,7 +144,7 @@ test('a sealed message is recognised after a restart', async () => {
   const batch = new Batch();
   const from = batch.extent;
   batch.series.push({ environment: 1, ordinal: 0, name: ['checkout', 'on'] });
-  batch.counts.add(seriesRef(1, 0), bucketOf(bucketWidth.minute, 1000), 1, 0, 0);
+  batch.counts.add(seriesRef(1, 0), encodeBucket(bucketWidth.minute, 1000), 1, 0, 0);
   batch.messages.add([1, 2, 3, 4], 1000, from, batch.extent);
   first.aggregator.write(batch.seal());
   expect(first.step()).toMatchObject({ sealed: 1 });
@@ -165,7 +165,7 @@ test('a message that adds nothing is shipped, and other counts do not belong to 
     [4, false],
   ] as const) {
     const from = batch.extent;
-    batch.counts.add(seriesRef(1, 0), bucketOf(bucketWidth.minute, 1000), identity, 0, 0);
+    batch.counts.add(seriesRef(1, 0), encodeBucket(bucketWidth.minute, 1000), identity, 0, 0);
     batch.messages.add([1, 1, 1, identity], 1000, brings ? from : batch.extent, batch.extent);
   }
   batch.messages.forget([1, 1, 1, 5], 1000);
@@ -252,11 +252,11 @@ test('later counts belong to the stream of the process', async () => {
 test('a directory keeps its id, and the id of its database', async () => {
   const data = temporaryDirectory();
   const spool = new Spool(data, () => 'first');
-  expect(spool.engine).toBeUndefined();
+  expect(spool.postgresId).toBeUndefined();
   spool.bindTo('engine');
   await spool.close();
   const again = new Spool(data, () => 'second');
-  expect([again.directory, again.engine]).toEqual(['first', 'engine']);
+  expect([again.directory, again.postgresId]).toEqual(['first', 'engine']);
   await again.close();
 });
 

@@ -1,4 +1,4 @@
-import { decide, type Held, type KnownStream, type PostgresStream } from '../../src/replication/streams.ts';
+import { decide, type HoldReason, type KnownStream, type PostgresStream } from '../../src/replication/streams.ts';
 
 /**
  * Searches all states of the streams of two nodes. Packets arrive, deltas are sealed, shipped and acknowledged, answers are lost,
@@ -28,7 +28,7 @@ interface StreamState {
   readonly deltas: readonly number[];
   readonly acknowledged: number;
   readonly kept: number;
-  readonly held: Held | null;
+  readonly held: HoldReason | null;
 }
 
 interface Row {
@@ -116,7 +116,7 @@ function isQuiet(model: Model, { primary, standby, nodes, next, failovers, close
 
   function isAtRest(stream: StreamState, place: number): boolean {
     if (stream.open !== 0 && stream.held === null) return false;
-    const decision = decide(knownOf(stream, place === 0), saidOf(primary, stream.id), true);
+    const decision = decide(describeStream(stream, place === 0), readStreamRow(primary, stream.id), true);
     return decision.action === 'rest' || (decision.action === 'hold' && decision.why === stream.held);
   }
 }
@@ -159,7 +159,7 @@ function* successors(model: Model, state: State): Generator<State> {
   if (next >= 0 && model.copy !== undefined) yield* copying(model, state);
 }
 
-type Put = (changed: StreamState | readonly StreamState[], more?: Partial<State>) => State;
+type StateChange = (changed: StreamState | readonly StreamState[], more?: Partial<State>) => State;
 
 /** Closes the streams of a node in PostgreSQL. A lossy failover may revert that. */
 function* closing(model: Model, state: State, streams: readonly StreamState[]): Generator<State> {
@@ -171,7 +171,12 @@ function* closing(model: Model, state: State, streams: readonly StreamState[]): 
   yield { ...state, primary: { ...state.primary, rows }, closes: state.closes + 1 };
 }
 
-function* counting({ packets }: Model, { next, accepted }: State, stream: StreamState, put: Put): Generator<State> {
+function* counting(
+  { packets }: Model,
+  { next, accepted }: State,
+  stream: StreamState,
+  put: StateChange,
+): Generator<State> {
   if (next < packets) {
     const bit = 1 << next;
     yield put({ ...stream, open: stream.open | bit }, { next: next + 1, accepted: accepted | bit });
@@ -179,7 +184,7 @@ function* counting({ packets }: Model, { next, accepted }: State, stream: Stream
   if (stream.open !== 0) yield put({ ...stream, open: 0, deltas: [...stream.deltas, stream.open] });
 }
 
-function* shipping(model: Model, { primary }: State, stream: StreamState, put: Put): Generator<State> {
+function* shipping(model: Model, { primary }: State, stream: StreamState, put: StateChange): Generator<State> {
   const row = primary.rows[stream.id];
   const seq = stream.acknowledged + 1;
   const delta = stream.deltas[seq - 1];
@@ -196,7 +201,7 @@ function* shipping(model: Model, { primary }: State, stream: StreamState, put: P
 function* settling(
   model: Model,
   { primary, standby, old }: State,
-  ...stream: [stream: StreamState, isOwn: boolean, put: Put]
+  ...stream: [stream: StreamState, isOwn: boolean, put: StateChange]
 ): Generator<State> {
   const [{ id }, , put] = stream;
   const isReplicated = JSON.stringify(primary.rows[id]) === JSON.stringify(standby.rows[id]);
@@ -208,9 +213,9 @@ function* settling(
 function* settledBy(
   database: Database,
   isConfirmed: boolean,
-  ...[stream, isOwn, put]: [stream: StreamState, isOwn: boolean, put: Put]
+  ...[stream, isOwn, put]: [stream: StreamState, isOwn: boolean, put: StateChange]
 ): Generator<State> {
-  const decision = decide(knownOf(stream, isOwn), saidOf(database, stream.id), isConfirmed);
+  const decision = decide(describeStream(stream, isOwn), readStreamRow(database, stream.id), isConfirmed);
   if (stream.held !== null && decision.action !== 'hold' && decision.action !== 'confirm')
     yield put({ ...stream, held: null });
   switch (decision.action) {
@@ -247,11 +252,11 @@ function withRest(stream: StreamState, after: number): StreamState[] {
   return rest.length === 0 ? [emptied] : [emptied, { ...fresh(heir(stream.id)), deltas: rest }];
 }
 
-function knownOf({ deltas, acknowledged, kept }: StreamState, isOwn: boolean): KnownStream {
+function describeStream({ deltas, acknowledged, kept }: StreamState, isOwn: boolean): KnownStream {
   return { isOwn, sealed: deltas.length, acknowledged, kept, digest: (seq) => `${deltas[seq - 1]}` };
 }
 
-function saidOf({ rows }: Database, id: number): PostgresStream | undefined {
+function readStreamRow({ rows }: Database, id: number): PostgresStream | undefined {
   const row = rows[id];
   return row && { seq: row.seq, digest: `${row.digest}`, state: row.isClosed ? 'forgotten' : 'open' };
 }

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { defaultSettings, type ReplicaSettings } from '../../src/replication/entry.ts';
-import type { NodeTold } from '../../src/replication/node-parts.ts';
+import type { NodeCondition } from '../../src/replication/node-parts.ts';
 import { checkSamePostgres } from '../../src/replication/postgres/checks.ts';
 import { Connection } from '../../src/replication/postgres/connection.ts';
 import { parsePostgresUrl } from '../../src/replication/postgres/postgres-url.ts';
@@ -15,8 +15,8 @@ import { systemClock } from '../../src/runtime/clock.ts';
 import { createLog, type LogLevel } from '../../src/runtime/log.ts';
 import { Batch } from '../../src/storage/commit/batch.ts';
 import { EnvironmentSeries } from '../../src/storage/commit/series-dictionary.ts';
-import { bucketOf, bucketWidth, countsCodec, scanCells } from '../../src/storage/lmdb/blocks.ts';
-import { seriesName, seriesOf } from '../../src/storage/lmdb/series.ts';
+import { bucketWidth, countsCodec, encodeBucket, scanCells } from '../../src/storage/lmdb/blocks.ts';
+import { listSeries, seriesName } from '../../src/storage/lmdb/series.ts';
 import { readChunk } from '../../src/storage/lmdb/sketches.ts';
 import { openReplicaStore, type ReplicaStore } from '../../src/storage/lmdb/usage.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
@@ -36,10 +36,10 @@ export async function initPostgres(url: string): Promise<void> {
   await connection.close();
 }
 
-/** @param engine the only id that is accepted */
-export function connect(url: string, name = 'test', engine?: string): Connection {
+/** @param postgresId the only id that is accepted */
+export function connect(url: string, name = 'test', postgresId?: string): Connection {
   const log = createLog('error', () => {}, systemClock);
-  const prepare = async (run: Run) => void (engine && (await checkSamePostgres(run, engine, undefined)));
+  const prepare = async (run: Run) => void (postgresId && (await checkSamePostgres(run, postgresId, undefined)));
   return new Connection(parsePostgresUrl(url), { name, log, clock: systemClock, deadlineMs: 5000, prepare });
 }
 
@@ -64,7 +64,7 @@ export class TestNode {
   readonly replica: Replica;
   readonly spool: Spool;
   readonly lines: { readonly level: string; readonly msg: string; readonly [field: string]: unknown }[] = [];
-  told: NodeTold | undefined;
+  told: NodeCondition | undefined;
   /** How far its clock is ahead. */
   clockMs: number;
   readonly #aggregator: ReturnType<typeof createSpoolAggregator>;
@@ -89,15 +89,15 @@ export class TestNode {
     this.clockMs = clockMs;
     const clock = { ...systemClock, now: () => systemClock.now() + this.clockMs };
     this.spool = new Spool(data, randomUUID);
-    const mark = { at: clock.now() - maxSkewMs, applied: 0, version: 1 };
-    const limits = { stream: this.stream, mark, maxIdentities: 1000 };
+    const watermark = { at: clock.now() - maxSkewMs, applied: 0, version: 1 };
+    const limits = { stream: this.stream, watermark, maxIdentities: 1000 };
     this.#aggregator = createSpoolAggregator(this.spool.store, limits);
-    this.#aggregator.seal({ mark, onlyNote: true });
-    this.#series = new EnvironmentSeries(environment, limitsOfNames, seriesOf(this.spool.store, environment));
+    this.#aggregator.seal({ watermark, onlyNote: true });
+    this.#series = new EnvironmentSeries(environment, limitsOfNames, listSeries(this.spool.store, environment));
     this.store = openReplicaStore(data);
     this.replica = new Replica(this.store, () => systemClock.monotonic());
-    const { engine } = this.spool;
-    const connectAs = (purpose: string) => connect(url, `${name}${purpose}`, engine);
+    const { postgresId } = this.spool;
+    const connectAs = (purpose: string) => connect(url, `${name}${purpose}`, postgresId);
     const [main, side, late] = [connectAs(''), connectAs(' side'), connectAs(' late')];
     this.#connections = [main, side, late];
     this.session = new FaultySession(main, fault, undefined, late);
@@ -105,7 +105,7 @@ export class TestNode {
     const log = createLog('debug' as LogLevel, (line) => this.#logged(line), systemClock);
     const facts = { directory: this.spool.directory, path: data, name, version: 'test', stream: this.stream };
     this.node = new ReplicaNode({
-      facts: { ...facts, started: clock.now(), engine },
+      facts: { ...facts, started: clock.now(), postgresId },
       session: this.session,
       side: this.side,
       spool: this.spool,
@@ -117,7 +117,8 @@ export class TestNode {
       clock,
       log,
       main: {
-        seal: async ({ mark, ...noted }) => this.#aggregator.seal({ mark: { ...mark, version: 1 }, ...noted }),
+        seal: async ({ watermark, ...noted }) =>
+          this.#aggregator.seal({ watermark: { ...watermark, version: 1 }, ...noted }),
         tell: (told) => {
           this.told = told;
           for (const listener of this.#listeners) listener();
@@ -130,7 +131,7 @@ export class TestNode {
   }
 
   /** Resolves when the reported state is as wanted. */
-  until(wanted: (told: NodeTold) => boolean): Promise<NodeTold> {
+  until(wanted: (told: NodeCondition) => boolean): Promise<NodeCondition> {
     return new Promise((resolve) => {
       const listener = () => {
         if (this.told === undefined || !wanted(this.told)) return;
@@ -152,7 +153,7 @@ export class TestNode {
     for (const [feature, checks, at] of rows) {
       batch.counts.add(
         this.#series.variant(feature, 'on', batch)!,
-        bucketOf(bucketWidth.minute, minute + at),
+        encodeBucket(bucketWidth.minute, minute + at),
         checks,
         0,
         0,
@@ -189,8 +190,8 @@ export class TestNode {
 
   /** Removes acknowledged deltas from the spool, as an hour later. */
   forgetAcknowledged(): void {
-    const mark = { at: systemClock.now(), applied: 0, version: 1 };
-    this.#aggregator.seal({ mark, onlyNote: true, removeBefore: systemClock.now() + 3_600_000 });
+    const watermark = { at: systemClock.now(), applied: 0, version: 1 };
+    this.#aggregator.seal({ watermark, onlyNote: true, removeBefore: systemClock.now() + 3_600_000 });
   }
 
   /** Ships everything, and stops. */

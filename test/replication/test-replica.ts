@@ -7,7 +7,7 @@ import { seriesName } from '../../src/storage/lmdb/series.ts';
 import { openReplicaStore, type ReplicaStore, type UsageTables } from '../../src/storage/lmdb/usage.ts';
 import { finish } from '../support/finish.ts';
 import { dump } from '../support/whole-batch.ts';
-import { application, digestOf, start, type TestLog } from './test-streams.ts';
+import { application, hashPerson, start, type TestLog } from './test-streams.ts';
 
 /** A replica in a separate directory. */
 export class TestReplica {
@@ -82,7 +82,7 @@ function retention(environment: number, now: number, limit: number) {
 const days = { from: Math.floor(start / 86_400_000) - 3, to: Math.floor(start / 86_400_000) + 200 };
 const range = { from: days.from * 1440, to: days.to * 1440, step: 'day' } as const;
 
-export function reportsOf(store: UsageTables, now: number, features: readonly string[]): unknown[] {
+export function makeReports(store: UsageTables, now: number, features: readonly string[]): unknown[] {
   store.lmdb.resetReadTxn();
   const reports = createReports(store);
   const json = (made: Parameters<typeof finish>[0]) => JSON.parse(Buffer.from(finish(made) as Uint8Array).toString());
@@ -90,7 +90,7 @@ export function reportsOf(store: UsageTables, now: number, features: readonly st
   const named = environments.map((number) => ({ number, name: `e${number}`, createdAt: start }));
   const staleness = { now, staleAfterMs: 30 * 86_400_000 };
   const hours = { from: range.from / 60, to: range.to / 60 };
-  const ledgerOf = { number: application, environments: named };
+  const ledgerApplication = { number: application, environments: named };
   return [
     ...named.flatMap((environment) => [
       json(reports.usage({ environment, range, only: undefined })),
@@ -104,7 +104,7 @@ export function reportsOf(store: UsageTables, now: number, features: readonly st
       }),
     ),
     json(reports.metrics({ environments, declared: [], only: undefined, page })),
-    json(reports.ledger({ application: ledgerOf, only: undefined, unnamed: true, hours, keys: [] })),
+    json(reports.ledger({ application: ledgerApplication, only: undefined, unnamed: true, hours, keys: [] })),
     ...features.map((feature) => finish(reports.senders({ environments: named, feature, now }))),
     ...features.map((feature) => {
       return finish(reports.verdict({ environments: named, declared: [], feature, ...staleness }));
@@ -114,12 +114,12 @@ export function reportsOf(store: UsageTables, now: number, features: readonly st
 
 /** The same, sorted by name: reports list names in order of arrival. */
 export function byName(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(byName).sort((a, b) => compare(nameOf(a), nameOf(b)));
+  if (Array.isArray(value)) return value.map(byName).sort((a, b) => compare(formatName(a), formatName(b)));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, held]) => [key, byName(held)]));
 }
 
-function nameOf(value: unknown): string {
+function formatName(value: unknown): string {
   const { feature, variant, metric, name } = (value ?? {}) as Record<string, unknown>;
   return JSON.stringify([feature, variant, metric, name]);
 }
@@ -129,11 +129,11 @@ function compare(a: string, b: string): number {
 }
 
 /** What is known of people: exposures by name. */
-export function exposuresOf(store: UsageTables, people: readonly string[]): unknown[] {
+export function listExposures(store: UsageTables, people: readonly string[]): unknown[] {
   store.lmdb.resetReadTxn();
   return people.flatMap((person) =>
     environments.map((environment) => {
-      const rows = readExposures(store, exposuresKey(environment, digestOf(person)))?.rows ?? [];
+      const rows = readExposures(store, exposuresKey(environment, hashPerson(person)))?.rows ?? [];
       const named = [...rows].map(([ordinal, row]) => [seriesName(store, environment, ordinal)?.join('/'), row]);
       return [person, environment, Object.fromEntries(named)];
     }),

@@ -7,10 +7,10 @@ import { Batch } from '../../src/storage/commit/batch.ts';
 import type { Envelope } from '../../src/storage/commit/envelope.ts';
 import { type Digest, digestBytes, digestWords } from '../../src/storage/commit/records.ts';
 import { EnvironmentSeries, type SeriesLimits } from '../../src/storage/commit/series-dictionary.ts';
-import { bucketOf, bucketWidth, type Measurement } from '../../src/storage/lmdb/blocks.ts';
+import { bucketWidth, encodeBucket, type Measurement } from '../../src/storage/lmdb/blocks.ts';
 import type { CumulativeMessage } from '../../src/storage/lmdb/cumulative.ts';
 import { digestIdentity, type Mint, newInstanceId } from '../../src/storage/lmdb/instances.ts';
-import { subjectText } from '../../src/storage/lmdb/ledger.ts';
+import { encodeDimensions } from '../../src/storage/lmdb/ledger.ts';
 import { permanentAt } from '../../src/storage/lmdb/messages.ts';
 import { slotMs } from '../../src/storage/lmdb/senders.ts';
 import { environmentOrdinal } from '../../src/storage/lmdb/sketches.ts';
@@ -35,11 +35,11 @@ export const application = 1;
 export const start = Date.UTC(2026, 0, 31, 12, 0);
 const secret = Buffer.alloc(32, 7);
 
-export const digestOf = (identity: string) => digestIdentity(secret, application, identity);
+export const hashPerson = (identity: string) => digestIdentity(secret, application, identity);
 
 /** A mint without random values. Its `number` distinguishes it from others of the same person. */
-export function mintOf(identity: string, number: number, at: number, ttlMs: number): Mint {
-  const instanceId = newInstanceId(digestOf(identity), (length) => new Uint8Array(length).fill(number));
+export function createMint(identity: string, number: number, at: number, ttlMs: number): Mint {
+  const instanceId = newInstanceId(hashPerson(identity), (length) => new Uint8Array(length).fill(number));
   const { high, low } = hashIdentity(`${application} ${identity}`);
   const life = { expiresAt: at + ttlMs, graceUntil: at + 60_000 };
   return { application, instanceId, high, low, profile: JSON.stringify({ identity }), ...life };
@@ -50,7 +50,7 @@ export function appendMints(log: TestLog, ...mints: readonly Mint[]): void {
 }
 
 /** A packet, and how it reaches a node. */
-export interface Sent {
+export interface TestPacket {
   readonly environment: number;
   readonly f: Readonly<Record<string, Readonly<Record<string, readonly number[]>>>>;
   readonly m: Readonly<Record<string, number>>;
@@ -62,27 +62,27 @@ export interface Sent {
 }
 
 /** The batch of one packet, with the series of a node or a single machine. */
-export function batchOf(sent: Sent, series: EnvironmentSeries, now: number): Envelope {
+export function createBatch(sent: TestPacket, series: EnvironmentSeries, now: number): Envelope {
   const batch = new Batch();
   const { environment, f, m, ago, person, sender } = sent;
   const who = person === undefined ? undefined : whoIs(person);
   addPacket(checkPacket({ k: 'k', e: 'e', f, m }), series, batch, now - ago * 60_000, who);
   const name = { name: sender, version: '1', transport: 'http', route: 'telemetry' } as const;
   const slot = Math.floor(now / slotMs);
-  const features = Object.keys(f).map((feature) => series.firstOf(feature)?.ordinal);
+  const features = Object.keys(f).map((feature) => series.findFirst(feature)?.ordinal);
   for (const ordinal of [environmentOrdinal, ...features]) {
     if (ordinal !== undefined) batch.senders.push({ environment, ordinal, slot, sender: name });
   }
   const subject = { environment, transport: 'http', route: 'telemetry', outcome: 'accepted' } as const;
   const rest = { status: 202, code: null, userAgent: sender, instance: null };
-  const row = { application, hour: Math.floor(now / 3_600_000), subject: subjectText({ ...subject, ...rest }) };
+  const row = { application, hour: Math.floor(now / 3_600_000), subject: encodeDimensions({ ...subject, ...rest }) };
   batch.ledger.add(row, now);
   return batch.seal();
 }
 
 function whoIs(identity: string) {
   const { high, low } = hashIdentity(`${application} ${identity}`);
-  return { high, low, digest: digestWords(digestOf(identity)) };
+  return { high, low, digest: digestWords(hashPerson(identity)) };
 }
 
 /** A process of a node, which counts, and ships deltas. */
@@ -103,20 +103,20 @@ export class TestStream {
     this.#limits = limits;
   }
 
-  send(sent: Sent, now: number): void {
-    this.#open.add(batchOf(sent, this.#seriesOf(sent), now));
+  send(sent: TestPacket, now: number): void {
+    this.#open.add(createBatch(sent, this.#ensureSeries(sent), now));
   }
 
   /** Gives the packet an identity: it counts once in all streams. */
-  sendMessage(sent: Sent, identity: Uint8Array, now: number): void {
-    this.#open.addMessage(identity, now, batchOf(sent, this.#seriesOf(sent), now));
+  sendMessage(sent: TestPacket, identity: Uint8Array, now: number): void {
+    this.#open.addMessage(identity, now, createBatch(sent, this.#ensureSeries(sent), now));
   }
 
   /** Imports a part: a summary of the values of the metric `load`. */
   importSummary(summary: Measurement, identity: Uint8Array, environment: number, now: number): void {
     const batch = new Batch();
-    const bucket = bucketOf(bucketWidth.minute, Math.floor(now / 60_000));
-    batch.measurements.addSummary(this.#seriesOf({ environment }).metric('load', batch)!, bucket, summary);
+    const bucket = encodeBucket(bucketWidth.minute, Math.floor(now / 60_000));
+    batch.measurements.addSummary(this.#ensureSeries({ environment }).metric('load', batch)!, bucket, summary);
     this.#open.addMessage(identity, permanentAt, batch.seal());
   }
 
@@ -128,7 +128,7 @@ export class TestStream {
     more: Partial<CumulativeMessage> = {},
   ): void {
     const batch = new Batch();
-    const series = this.#seriesOf({ environment: 1 });
+    const series = this.#ensureSeries({ environment: 1 });
     const refs = Object.entries(totals).map(
       ([variant, checks]) => [series.variant('checkout', variant, batch)!, checks] as const,
     );
@@ -140,17 +140,17 @@ export class TestStream {
   /** Sends a running total of the variant `on` of the flag `checkout`. */
   sendTotal(value: number, digest: Uint8Array, now: number): void {
     const batch = new Batch();
-    const ref = this.#seriesOf({ environment: 1 }).variant('checkout', 'on', batch)!;
-    const bucket = bucketOf(bucketWidth.minute, Math.floor(now / 60_000));
+    const ref = this.#ensureSeries({ environment: 1 }).variant('checkout', 'on', batch)!;
+    const bucket = encodeBucket(bucketWidth.minute, Math.floor(now / 60_000));
     batch.totals.push({ application, digest, ref, bucket, value, at: now, received: now, fresh: 1 });
     this.#open.addCumulative(batch.seal());
   }
 
   /** Gives the packet an instance id unknown to the node. */
-  sendUnresolved(sent: Sent, mint: Mint, now: number): void {
+  sendUnresolved(sent: TestPacket, mint: Mint, now: number): void {
     const { application: number, digest, hash } = loggedMint(mint);
     const id = { application: number, digest, hash };
-    this.#open.addUnresolved(id, Math.floor(now / 1000), batchOf(sent, this.#seriesOf(sent), now));
+    this.#open.addUnresolved(id, Math.floor(now / 1000), createBatch(sent, this.#ensureSeries(sent), now));
   }
 
   /** Seals and ships the counts. @param applied the position that the node has applied now */
@@ -163,7 +163,7 @@ export class TestStream {
     this.#open = new OpenDelta();
   }
 
-  #seriesOf({ environment }: Pick<Sent, 'environment'>): EnvironmentSeries {
+  #ensureSeries({ environment }: Pick<TestPacket, 'environment'>): EnvironmentSeries {
     const series = this.#environments.get(environment) ?? new EnvironmentSeries(environment, this.#limits, []);
     this.#environments.set(environment, series);
     return series;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { totalLifeMs } from '../../src/storage/lmdb/totals.ts';
 import { start } from './test-streams.ts';
-import { appendHorizon, checksOf, minute, rowsOf, setUp } from './two-nodes.ts';
+import { appendHorizon, countRows, minute, setUp, sumChecks } from './two-nodes.ts';
 
 const digest = Buffer.alloc(16, 1);
 const hour = 3_600_000;
@@ -17,7 +17,7 @@ test.each([
   other.sendTotal(second!, digest, start + second! * minute);
   other.ship(log, start + 10 * minute);
   node.follow(log);
-  expect(checksOf(node)).toEqual({ 'checkout/on': 8 });
+  expect(sumChecks(node)).toEqual({ 'checkout/on': 8 });
 });
 
 test('running totals are compared after a restart of the replica, and forgotten at the horizon', async () => {
@@ -30,11 +30,11 @@ test('running totals are compared after a restart of the replica, and forgotten 
   send(5, start);
   await node.restart();
   send(7, start + minute);
-  expect(checksOf(node)).toEqual({ 'checkout/on': 7 });
+  expect(sumChecks(node)).toEqual({ 'checkout/on': 7 });
   const horizon = (now: number) => {
     appendHorizon(log, start, 0, now);
     node.follow(log);
-    return rowsOf(node, 'totals');
+    return countRows(node, 'totals');
   };
   expect(horizon(start + totalLifeMs)).toBe(2); // The total, and the number of them.
   expect(horizon(start + totalLifeMs + hour)).toBe(0);
@@ -63,7 +63,7 @@ test('a running total whose points move between nodes counts its greatest value,
       for (const each of isOtherFirst ? [other, one] : [one, other]) each.ship(log, start + 100);
       node.follow(log);
       counted += value;
-      expect(checksOf(node)['checkout/on'] ?? 0).toBe(counted);
+      expect(sumChecks(node)['checkout/on'] ?? 0).toBe(counted);
     }),
   );
 });

@@ -25,7 +25,7 @@ beforeEach(async () => {
 const sql = (text: string) => postgres.query<Record<string, unknown>>(text, [], url);
 
 /** Makes a snapshot of a node, however small. */
-function snapshotOf(node: TestNode, by: PostgresSession = session): Promise<boolean> {
+function snapshotNode(node: TestNode, by: PostgresSession = session): Promise<boolean> {
   const log = createLog('error', () => {}, systemClock);
   const { replica, data: directory } = node;
   return makeSnapshot({ session: by, replica, directory, log, leastBytes: 0 });
@@ -44,7 +44,7 @@ async function countOne(node: TestNode, feature: string): Promise<number> {
 }
 
 /** The positions in the log, and those with bodies. */
-async function logOf(): Promise<{ ids: number[]; bodies: number[] }> {
+async function readLog(): Promise<{ ids: number[]; bodies: number[] }> {
   const rows = await sql('SELECT position::int, body IS NOT NULL AS body FROM fm_entry ORDER BY position');
   const positions = (of: typeof rows) => of.map(({ position }) => position as number);
   return { ids: positions(rows), bodies: positions(rows.filter(({ body }) => body)) };
@@ -64,24 +64,24 @@ describe('in the log', () => {
       `INSERT INTO fm_snapshot (snapshot, position, id, state, directory, at, bytes) VALUES ('half', ${end}, 1, 'building', '', now(), 0)`,
     );
     await trimLogs(session);
-    expect((await logOf()).bodies).toEqual(expect.arrayContaining(between(1, end)));
+    expect((await readLog()).bodies).toEqual(expect.arrayContaining(between(1, end)));
   });
 
   test('bodies older than an hour are removed once a snapshot covers them, and a node that joins has all counts', async () => {
     const one = await start(url);
     const old = await countOne(one, 'f');
     const young = await countOne(one, 'g');
-    expect(await snapshotOf(one)).toBe(true);
+    expect(await snapshotNode(one)).toBe(true);
     const later = await countOne(one, 'h');
     await age('61 min', `position <= ${old} OR position > ${young}`);
     await age('59 min', `position > ${old} AND position <= ${young}`);
     await trimLogs(session);
-    const { ids, bodies } = await logOf();
+    const { ids, bodies } = await readLog();
     expect(ids).toEqual(expect.arrayContaining(between(1, later)));
     expect(bodies.filter((position) => position <= later)).toEqual(between(old + 1, later));
     await age('61 min', 'true');
     await trimLogs(session);
-    expect((await logOf()).bodies[0]).toBe(young + 1);
+    expect((await readLog()).bodies[0]).toBe(young + 1);
     await expectCounts(await start(url), { f: 1, g: 1, h: 1 });
   });
 
@@ -89,18 +89,18 @@ describe('in the log', () => {
     const one = await start(url);
     const old = await countOne(one, 'f');
     const covered = await countOne(one, 'g');
-    expect(await snapshotOf(one)).toBe(true);
+    expect(await snapshotNode(one)).toBe(true);
     const later = await countOne(one, 'h');
     await age('23 hours', `position <= ${later}`);
     await trimLogs(session);
-    expect((await logOf()).ids).toEqual(expect.arrayContaining(between(1, later)));
+    expect((await readLog()).ids).toEqual(expect.arrayContaining(between(1, later)));
     await age('25 hours', `position <= ${old} OR position > ${covered}`);
     await trimLogs(session);
-    expect((await logOf()).ids[0]).toBe(old + 1);
+    expect((await readLog()).ids[0]).toBe(old + 1);
     await age('25 hours', 'true');
     await trimLogs(session);
     // The id of the last covered entry identifies this log.
-    expect((await logOf()).ids[0]).toBe(covered);
+    expect((await readLog()).ids[0]).toBe(covered);
     await expectCounts(await start(url), { f: 1, g: 1, h: 1 });
   });
 });
@@ -108,7 +108,7 @@ describe('in the log', () => {
 test('old entries are trimmed by running nodes, which report it, and postgres status shows the rest', async () => {
   const one = await start(url);
   const old = await countOne(one, 'f');
-  expect(await snapshotOf(one)).toBe(true);
+  expect(await snapshotNode(one)).toBe(true);
   const later = await countOne(one, 'g');
   await age('61 min', `position <= ${old}`);
   const before = await readPostgres(session);
@@ -131,14 +131,14 @@ test('old entries are trimmed by running nodes, which report it, and postgres st
 test('among snapshots the newest is kept, and others are removed after an hour, including abandoned ones', async () => {
   const one = await start(url);
   await countOne(one, 'f');
-  expect(await snapshotOf(one)).toBe(true);
+  expect(await snapshotNode(one)).toBe(true);
   await sql(
     `INSERT INTO fm_snapshot (snapshot, position, id, state, directory, at, bytes) VALUES ('half', 1, 1, 'building', '', now() - interval '16 s', 0)`,
   );
   await sql(`INSERT INTO fm_snapshot_part (snapshot, part, body) VALUES ('half', 0, 'x')`);
   await countOne(one, 'g');
   await sql('UPDATE fm_snapshot SET bytes = 0'); // Else the log has to grow by as much.
-  expect(await snapshotOf(one)).toBe(true);
+  expect(await snapshotNode(one)).toBe(true);
   await trimLogs(session);
   expect(await sql('SELECT 1 FROM fm_snapshot')).toHaveLength(3);
   await sql(`UPDATE fm_snapshot SET at = at - interval '61 min'`);
@@ -153,7 +153,7 @@ test('among snapshots the newest is kept, and others are removed after an hour, 
 test('a damaged one is read again at intervals, and a newer one at once', async () => {
   const one = await start(url);
   await countOne(one, 'f');
-  expect(await snapshotOf(one)).toBe(true);
+  expect(await snapshotNode(one)).toBe(true);
   await age('2 days', 'true');
   await trimLogs(session);
   await sql(`UPDATE fm_snapshot_part SET body = 'damaged'`);
@@ -170,7 +170,7 @@ test('a damaged one is read again at intervals, and a newer one at once', async 
   expect(logged(two, 'error')).toEqual([expect.stringMatching(/^applying .* failed/)]);
   await countOne(one, 'g');
   await sql('UPDATE fm_snapshot SET bytes = 0');
-  expect(await snapshotOf(one)).toBe(true);
+  expect(await snapshotNode(one)).toBe(true);
   await expectCounts(two, { f: 1, g: 1 });
   expect(loads()).toBe(2);
 });
@@ -209,8 +209,8 @@ describe('a snapshot is made by one node', () => {
   test('and not by a second one meanwhile', async () => {
     const [one, two] = await twoNodes();
     const others: boolean[] = [];
-    const asking = intercepting('fm-snapshot-whole', async () => others.push(await snapshotOf(two)));
-    expect(await snapshotOf(one, asking)).toBe(true);
+    const asking = intercepting('fm-snapshot-whole', async () => others.push(await snapshotNode(two)));
+    expect(await snapshotNode(one, asking)).toBe(true);
     expect(others).toEqual([false]);
     expect(await states()).toEqual(['whole']);
   });
@@ -220,7 +220,7 @@ describe('a snapshot is made by one node', () => {
     const others: boolean[] = [];
     const slow = intercepting('fm-snapshot-whole', async () => {
       await ageLease(14);
-      others.push(await snapshotOf(two));
+      others.push(await snapshotNode(two));
     });
     const slower: PostgresSession = {
       ...slow,
@@ -229,18 +229,18 @@ describe('a snapshot is made by one node', () => {
         return slow.query(statement) as never;
       },
     };
-    expect(await snapshotOf(one, slower)).toBe(true);
+    expect(await snapshotNode(one, slower)).toBe(true);
     expect(others).toEqual([false]);
   });
 
   test('and by another one 15 seconds after its maker has died', async () => {
     const [one, two] = await twoNodes();
     const dying = intercepting('fm-snapshot-put', () => Promise.reject(new Error('killed')));
-    await expect(snapshotOf(one, dying)).rejects.toThrow('killed');
+    await expect(snapshotNode(one, dying)).rejects.toThrow('killed');
     await ageLease(13);
-    expect(await snapshotOf(two)).toBe(false);
+    expect(await snapshotNode(two)).toBe(false);
     await ageLease(3);
-    expect(await snapshotOf(two)).toBe(true);
+    expect(await snapshotNode(two)).toBe(true);
     expect(await states()).toEqual(['building', 'whole']);
     await expectCounts(await start(url), { f: 1 });
   });

@@ -1,10 +1,10 @@
 import { onTestFinished } from 'vitest';
 import { encodeBody } from '../../src/replication/entry.ts';
 import { bucketWidth, countsCodec, scanCells } from '../../src/storage/lmdb/blocks.ts';
-import { seriesOf } from '../../src/storage/lmdb/series.ts';
+import { listSeries } from '../../src/storage/lmdb/series.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { TestReplica } from './test-replica.ts';
-import { type Sent, start, TestLog, TestStream } from './test-streams.ts';
+import { start, TestLog, type TestPacket, TestStream } from './test-streams.ts';
 
 export const minute = 60_000;
 export const day = 86_400_000;
@@ -19,15 +19,15 @@ export function setUp() {
   return { log, one, other, node };
 }
 
-export function packet(more: Partial<Sent> = {}): Sent {
+export function packet(more: Partial<TestPacket> = {}): TestPacket {
   const f = { checkout: { on: [1, 0, 0] } };
   return { environment: 1, f, m: {}, ago: 0, person: undefined, sender: 'Firefox', ...more };
 }
 
-export function checksOf({ store }: TestReplica, environment = 1): Record<string, number> {
+export function sumChecks({ store }: TestReplica, environment = 1): Record<string, number> {
   store.lmdb.resetReadTxn();
   const sums: Record<string, number> = {};
-  const names = new Map([...seriesOf(store, environment)].map(({ ordinal, name }) => [ordinal, name.join('/')]));
+  const names = new Map([...listSeries(store, environment)].map(({ ordinal, name }) => [ordinal, name.join('/')]));
   const cells = scanCells(store.counts, countsCodec, environment, bucketWidth.minute, 0, 2 ** 32 - 1);
   for (const { ordinal, value } of cells) {
     const name = names.get(ordinal)!;
@@ -36,7 +36,7 @@ export function checksOf({ store }: TestReplica, environment = 1): Record<string
   return sums;
 }
 
-export function rowsOf(
+export function countRows(
   { store }: TestReplica,
   table: 'messages' | 'messageTimes' | 'cumulative' | 'totals' | 'forgotten' | 'streamSeries',
 ): number {

@@ -4,7 +4,17 @@ import { findLoss, forgetNode } from '../../src/replication/postgres/forget-node
 import { postgresWarnings, readPostgres } from '../../src/replication/postgres/postgres-report.ts';
 import { needing } from '../support/needing.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
-import { copyOf, expectCounts, kill, logged, newDatabase, postgres, restart, start, startPostgres } from './nodes.ts';
+import {
+  copyDatabase,
+  expectCounts,
+  kill,
+  logged,
+  newDatabase,
+  postgres,
+  restart,
+  start,
+  startPostgres,
+} from './nodes.ts';
 import { connect, TestNode } from './test-node.ts';
 
 startPostgres();
@@ -39,7 +49,7 @@ async function runCopy(url: string, data: string, counts: number): Promise<strin
   return copy.stream;
 }
 
-async function warningsOf(url: string): Promise<string[]> {
+async function readWarnings(url: string): Promise<string[]> {
   const session = connect(url);
   onTestFinished(() => session.close());
   return postgresWarnings(await readPostgres(session), 0);
@@ -77,7 +87,7 @@ describe('a process that is killed before it ships anything', () => {
     await postgres.query(age, [], url);
     for (const through of ['through', '0']) {
       await postgres.query(`UPDATE fm_stream SET through = ${through}`, [], url);
-      expect(await warningsOf(url)).toContainEqual(
+      expect(await readWarnings(url)).toContainEqual(
         expect.stringMatching(/Node lost has sent no heartbeat .* flagmeter postgres forget-node lost/),
       );
     }
@@ -109,7 +119,7 @@ describe('a stream that the directory of a running node does not have', () => {
   it('is closed if PostgreSQL was restored from a time when it was used', async () => {
     const url = await newDatabase();
     const one = await start(url);
-    const restore = await copyOf(url);
+    const restore = await copyDatabase(url);
     const second = await restart(url, one);
     await expect.poll(() => openStreams(url)).toEqual([{ stream: second.stream }]);
     const again = await restart(url, second);
@@ -132,10 +142,10 @@ describe('a stream that the directory of a running node does not have', () => {
     await expectCounts(other, { f: 10, g: 1 });
     expect(logged(again, 'warn')).toContainEqual(expect.stringContaining('that is not in it'));
     expect(await openStreams(url)).toContainEqual({ stream });
-    expect(await warningsOf(url)).not.toContainEqual(expect.stringContaining('forget-node north'));
+    expect(await readWarnings(url)).not.toContainEqual(expect.stringContaining('forget-node north'));
     const age = `UPDATE fm_stream SET through = through - 120000 WHERE stream = $1`;
     await postgres.query(age, [stream], url);
-    expect(await warningsOf(url)).toContainEqual(
+    expect(await readWarnings(url)).toContainEqual(
       expect.stringMatching(/complete only until .* a stream of another process .* forget-node north/),
     );
     const session = connect(url);

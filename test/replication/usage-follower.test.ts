@@ -13,7 +13,7 @@ startPostgres();
 const { describe, it } = needing('postgresql');
 
 describe('rows of deltas that were refused', () => {
-  const rowOf = (seq: number, row = '[]'): Refusal => ({
+  const createRefusal = (seq: number, row = '[]'): Refusal => ({
     ...{ position: seq, stream: 'one', seq, place: 'counts', reason: 'not a number', row },
   });
 
@@ -38,14 +38,14 @@ describe('rows of deltas that were refused', () => {
     const logged = () => lines.map(({ msg, rows, seq }) => [msg, rows, seq]);
     const msg = 'rows of deltas were refused';
     await refused.add([]);
-    await refused.add([rowOf(1)]);
+    await refused.add([createRefusal(1)]);
     expect(logged()).toEqual([[msg, 1, 1]]);
-    for (let seq = 2; seq <= 100; seq += 1) await refused.add([rowOf(seq), rowOf(seq, '[1]')]);
+    for (let seq = 2; seq <= 100; seq += 1) await refused.add([createRefusal(seq), createRefusal(seq, '[1]')]);
     pass(59_999);
     expect(logged()).toHaveLength(1);
     pass(1);
     pass(60_000);
-    await refused.add([rowOf(101)]);
+    await refused.add([createRefusal(101)]);
     expect(logged()).toEqual([
       [msg, 1, 1],
       [msg, 198, 100],
@@ -57,12 +57,12 @@ describe('rows of deltas that were refused', () => {
     const { url, refused } = await setUp();
     const kept = async () =>
       (await postgres.query<{ rows: number }>('SELECT count(*)::int AS rows FROM fm_refused', [], url))[0];
-    await refused.add([rowOf(1), rowOf(1), rowOf(2)]);
-    await refused.add([rowOf(2), rowOf(2, '[1]')]);
+    await refused.add([createRefusal(1), createRefusal(1), createRefusal(2)]);
+    await refused.add([createRefusal(2), createRefusal(2, '[1]')]);
     expect(await kept()).toEqual({ rows: 3 });
-    await refused.add(Array.from({ length: 1500 }, (_, seq) => rowOf(seq + 10)));
+    await refused.add(Array.from({ length: 1500 }, (_, seq) => createRefusal(seq + 10)));
     expect(await kept()).toEqual({ rows: 1000 });
-    await refused.add([rowOf(5000)]);
+    await refused.add([createRefusal(5000)]);
     expect(await kept()).toEqual({ rows: 1000 });
   });
 });

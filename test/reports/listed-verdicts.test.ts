@@ -11,13 +11,13 @@ import { finish } from '../support/finish.ts';
 const dayMs = 86_400_000;
 const web: Sender = { name: 'web', version: '2', transport: 'http', route: 'usage' };
 
-const numberOf = ({ directory, application }: Registry, name: string) =>
+const findNumber = ({ directory, application }: Registry, name: string) =>
   directory.applications.get(application.id)!.environments.find((each) => each.name === name)!.number;
 
 /** Adds a sender to an environment, or to its feature. */
 function report(registry: Registry, environment: string, ordinal = environmentOrdinal, sender = web): void {
   const slot = Math.floor(registry.clock.now() / slotMs);
-  const number = numberOf(registry, environment);
+  const number = findNumber(registry, environment);
   putSpans(registry.usage, [{ environment: number, ordinal, sender, first: slot, last: slot }]);
 }
 
@@ -103,7 +103,7 @@ test('the list, the overview and the flag page have the same verdicts', async ()
   const { environments } = directory.applications.get(application.id)!;
   for (const days of [0, 1, 25, 35, 60]) {
     clock.advance(days * dayMs);
-    const declared = [...directory.featuresOf(application.id).values()];
+    const declared = [...directory.getFeatures(application.id).values()];
     const task = { environments, declared, now: clock.now(), staleAfterMs: 30 * dayMs };
     const only = { archived: undefined, declared: undefined, stale: undefined, verdict: undefined };
     const all = { only: { ...only, owned: undefined }, owned: new Map() };

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { queryReader } from '../../src/http/query-reader.ts';
-import { compare, daysOf, overviewRange, readOverviewRange } from '../../src/reports/overview/overview-range.ts';
+import { compare, listDays, overviewRange, readOverviewRange } from '../../src/reports/overview/overview-range.ts';
 import { daysText } from '../../src/reports/usage/report-range.ts';
 import { floorToBucket, horizonsAt } from '../../src/storage/lmdb/blocks.ts';
 
@@ -13,7 +13,7 @@ const readQuery = queryReader(overviewRange);
 const at = (minute: number) => new Date(minute * minuteMs).toISOString().slice(0, 16);
 const span = ({ from, to }: { from: number; to: number }) => `${at(from)} ${at(to)}`;
 
-function rangesOf(query: Record<string, string>) {
+function readRanges(query: Record<string, string>) {
   return readOverviewRange(readQuery(String(new URLSearchParams(query))), now, retention);
 }
 
@@ -27,8 +27,8 @@ test.each([
     ['2030-01-01', '2030-01-01'],
   ],
 ])('the days of users %s', (_, from, to, days) => {
-  const { range } = rangesOf({ from, to, step: 'day' });
-  expect(Object.values(daysText(daysOf(range, now)))).toEqual(days);
+  const { range } = readRanges({ from, to, step: 'day' });
+  expect(Object.values(daysText(listDays(range, now)))).toEqual(days);
 });
 
 test.each([
@@ -36,12 +36,12 @@ test.each([
   ['2026-03-22T23:00:00Z', '2026-03-29T22:00:00Z', ['2026-03-23', '2026-03-29']],
   ['2026-03-28T12:00:00Z', '2026-03-29T12:00:00Z', ['2026-03-28', '2026-03-29']],
 ])('the users from %s until %s in Berlin are those of the UTC days of the same dates', (from, to, days) => {
-  const { range } = rangesOf({ from, to, timeZone: 'Europe/Berlin', step: 'hour' });
-  expect(Object.values(daysText(daysOf(range, now)))).toEqual(days);
+  const { range } = readRanges({ from, to, timeZone: 'Europe/Berlin', step: 'hour' });
+  expect(Object.values(daysText(listDays(range, now)))).toEqual(days);
 });
 
 test.each(['Europe/Atlantis', '+01:00', 'Europe/Berlin\n'])('the unknown time zone %j is refused', (timeZone) => {
-  expect(() => rangesOf({ timeZone })).toThrow(JSON.stringify(timeZone));
+  expect(() => readRanges({ timeZone })).toThrow(JSON.stringify(timeZone));
 });
 
 test.each([
@@ -62,7 +62,7 @@ test.each([
     '2025-12-01T00:00 2026-03-20T11:00',
   ],
 ])('the range: %s', (_name, query, step, expected) => {
-  const { range } = rangesOf(query as Record<string, string>);
+  const { range } = readRanges(query as Record<string, string>);
   expect([range.step, span(range)]).toEqual([step, expected]);
 });
 
@@ -99,7 +99,7 @@ describe('the range before', () => {
       '2025-10-01T00:00 2025-12-29T14:00',
     ],
   ])('%s', (_name, query, against, before) => {
-    const { comparison } = rangesOf(query as Record<string, string>);
+    const { comparison } = readRanges(query as Record<string, string>);
     expect([comparison && span(comparison.against), comparison && span(comparison.before)]).toEqual([against, before]);
   });
 
@@ -109,7 +109,7 @@ describe('the range before', () => {
     ['month', '2026-03-01T00:00:00Z', '2026-03-01T00:00 2026-03-29T00:00', '2026-02-01T00:00 2026-03-01T00:00'],
     ['year', '2026-03-27T00:00:00Z', '2026-03-27T00:00 2026-03-29T00:00', '2025-03-28T00:00 2025-03-30T00:00'],
   ])('of compare=%s since %s', (compare, from, against, before) => {
-    const { comparison } = rangesOf({ from, compare });
+    const { comparison } = readRanges({ from, compare });
     expect([comparison && span(comparison.against), comparison && span(comparison.before)]).toEqual([against, before]);
   });
 
@@ -121,17 +121,17 @@ describe('the range before', () => {
     // Of then, only UTC days are kept: the days of the same dates.
     ['year', '2026-03-26T23:00:00Z', '2026-03-26T23:00 2026-03-28T23:00', '2025-03-28T00:00 2025-03-30T00:00'],
   ])('of compare=%s since %s in Berlin begins with a day there', (compare, from, against, before) => {
-    const { comparison } = rangesOf({ from, compare, timeZone: 'Europe/Berlin' });
+    const { comparison } = readRanges({ from, compare, timeZone: 'Europe/Berlin' });
     expect([comparison && span(comparison.against), comparison && span(comparison.before)]).toEqual([against, before]);
   });
 
   test('is left out on request', () => {
-    expect(rangesOf({ compare: 'none' }).comparison).toBeUndefined();
+    expect(readRanges({ compare: 'none' }).comparison).toBeUndefined();
   });
 
   test('does not exist where nothing is kept, or before the range has begun', () => {
-    expect(rangesOf({ from: '2022-01-01T00:00:00Z' }).comparison).toBeUndefined();
-    expect(rangesOf({ from: '2026-04-01T00:00:00Z', to: '2026-04-02T00:00:00Z' }).comparison).toBeUndefined();
+    expect(readRanges({ from: '2022-01-01T00:00:00Z' }).comparison).toBeUndefined();
+    expect(readRanges({ from: '2026-04-01T00:00:00Z', to: '2026-04-02T00:00:00Z' }).comparison).toBeUndefined();
   });
 
   test('has the same length, in whole buckets, without overlap', () => {

@@ -60,7 +60,7 @@ function read(store: UsageTables, query: Record<string, string>, bases = new Ove
 }
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);
-const minuteOf = (text: string) => Date.parse(text) / minuteMs;
+const parseMinute = (text: string) => Date.parse(text) / minuteMs;
 
 /** Without the buckets of the previous range, which the first overview of a range lacks. */
 function withoutPast({ before, ...rest }: Overview) {
@@ -95,7 +95,7 @@ test('totals, series, rows and the usage report agree, before and after the roll
         sum(
           all
             .filter(({ series }) => isWanted(series))
-            .filter(({ ago }) => nowMinute - ago >= minuteOf(from) && nowMinute - ago < minuteOf(to))
+            .filter(({ ago }) => nowMinute - ago >= parseMinute(from) && nowMinute - ago < parseMinute(to))
             .map(({ checks }) => checks),
         );
       expect(shown.totals.checks).toBe(inside(shown));
@@ -115,7 +115,7 @@ test('totals, series, rows and the usage report agree, before and after the roll
         usageReport(
           store,
           environment,
-          { from: minuteOf(shown.from), to: minuteOf(shown.to), step: shown.step },
+          { from: parseMinute(shown.from), to: parseMinute(shown.to), step: shown.step },
           undefined,
         ),
       );

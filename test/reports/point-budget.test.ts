@@ -3,7 +3,7 @@ import { maxPoints } from '../../src/reports/usage/report-range.ts';
 import { createAggregator } from '../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../src/storage/commit/batch.ts';
 import { openAccountTables } from '../../src/storage/lmdb/accounts.ts';
-import { bucketOf, bucketWidth, seriesRef } from '../../src/storage/lmdb/blocks.ts';
+import { bucketWidth, encodeBucket, seriesRef } from '../../src/storage/lmdb/blocks.ts';
 import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
 import { createApplication, freshDirectory, token } from '../support/binary.ts';
 import { startLocal } from '../support/service.ts';
@@ -21,7 +21,7 @@ function fill(data: string, environment: number): Promise<void> {
     batch.series.push({ environment, ordinal, name: [`feature-${ordinal % 100}`, `variant-${ordinal}`] });
     batch.series.push({ environment, ordinal: ordinal + 1, name: [`metric-${ordinal}`] });
     for (let minute = day; minute < day + minutes; minute += 1) {
-      const bucket = bucketOf(bucketWidth.minute, minute);
+      const bucket = encodeBucket(bucketWidth.minute, minute);
       batch.counts.add(seriesRef(environment, ordinal), bucket, 1, 0, 0);
       batch.measurements.add(seriesRef(environment, ordinal + 1), bucket, 1, minute * 60_000);
     }

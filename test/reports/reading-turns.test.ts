@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { ReadingTurns } from '../../src/reports/reading-turns.ts';
+import { ReadingScheduler } from '../../src/reports/reading-turns.ts';
 import type { Reading } from '../../src/storage/lmdb/snapshot.ts';
 import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
@@ -27,7 +27,7 @@ function open() {
     }
     return name;
   }
-  return { turns: new ReadingTurns(lmdb, clock), read, steps };
+  return { turns: new ReadingScheduler(lmdb, clock), read, steps };
 }
 
 test('a short reading finishes while a long one continues', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { SharedSights, type Sights } from '../../src/reports/shared-sights.ts';
 import type { Application } from '../../src/storage/lmdb/records.ts';
 
-interface Reading {
+interface PendingReading {
   readonly features: readonly string[];
   readonly environments: readonly number[];
   /** Answers with one sight of each feature. */
@@ -11,8 +11,8 @@ interface Reading {
 }
 
 function open() {
-  const readings: Reading[] = [];
-  const make = (_teamId: string, _name: string, task: Pick<Reading, 'features' | 'environments'>) =>
+  const readings: PendingReading[] = [];
+  const make = (_teamId: string, _name: string, task: Pick<PendingReading, 'features' | 'environments'>) =>
     new Promise<ReadonlyMap<string, Sights>>((resolve, reject) => {
       const sight = { ordinal: 1, firstSeenAt: readings.length, lastSeenAt: null, variants: new Map() };
       readings.push({
@@ -29,7 +29,7 @@ const application = (id: string, ...environments: number[]) =>
 
 const shop = application('shop', 1);
 const settled = () => new Promise(setImmediate);
-const readingOf = (sights: Sights) => sights.get(1)?.firstSeenAt;
+const getReading = (sights: Sights) => sights.get(1)?.firstSeenAt;
 
 describe('sights of features', () => {
   it('are read together for all callers that wait for a running reading', async () => {
@@ -40,12 +40,12 @@ describe('sights of features', () => {
     await settled();
     expect(readings).toMatchObject([{ features: ['a'], environments: [1] }]);
     readings[0]!.succeed();
-    expect(readingOf(await first)).toBe(0);
+    expect(getReading(await first)).toBe(0);
     await settled();
     expect(readings).toHaveLength(2);
     expect(readings[1]).toMatchObject({ features: ['b', 'c'], environments: [1, 2] });
     readings[1]!.succeed();
-    expect((await Promise.all(more)).map(readingOf)).toEqual([1, 1, 1]);
+    expect((await Promise.all(more)).map(getReading)).toEqual([1, 1, 1]);
   });
 
   it('come from a reading that starts after the call', async () => {
@@ -56,7 +56,7 @@ describe('sights of features', () => {
     readings[0]!.succeed();
     await settled();
     readings[1]!.succeed();
-    expect(readingOf(await later)).toBe(1);
+    expect(getReading(await later)).toBe(1);
   });
 
   it('of another application do not wait', async () => {
@@ -76,6 +76,6 @@ describe('sights of features', () => {
     await refused;
     await settled();
     readings[1]!.succeed();
-    expect(readingOf(await next)).toBe(1);
+    expect(getReading(await next)).toBe(1);
   });
 });

@@ -1,18 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { reasonCodes } from '../../src/contract/verdicts.ts';
-import { actionsOf, judge, reporting, type VerdictFacts } from '../../src/reports/verdicts/verdict.ts';
-import { reasonsOf } from '../../src/reports/verdicts/verdict-reasons.ts';
+import { judge, listActions, reporting, type VerdictFacts } from '../../src/reports/verdicts/verdict.ts';
+import { explainJudgement } from '../../src/reports/verdicts/verdict-reasons.ts';
 import {
   ago,
   api,
+  createFacts,
+  createSight,
   dayMs,
-  factsOf,
   now,
   onlyOn,
   place,
   sender,
-  sightOf,
   silent,
   used,
 } from '../management/support/verdict-facts.ts';
@@ -25,13 +25,13 @@ describe('the reasons', () => {
       ['off', 0],
     ]),
   };
-  const textsOf = (facts: VerdictFacts, given = figures) =>
-    reasonsOf(facts, judge(facts), given).map(({ text, at }) => (at === null ? text : text.replace(at, '<at>')));
+  const listTexts = (facts: VerdictFacts, given = figures) =>
+    explainJudgement(facts, judge(facts), given).map(({ text, at }) => (at === null ? text : text.replace(at, '<at>')));
 
   test.each<[string, VerdictFacts, string[]]>([
     [
       'of one variant',
-      factsOf(
+      createFacts(
         [
           place('P', { sight: onlyOn, askers: [sender('api', 1), sender('web', 0), sender('old', 50)] }),
           place('S', { sight: onlyOn }),
@@ -52,7 +52,7 @@ describe('the reasons', () => {
     ],
     [
       'of silence',
-      factsOf([place('P', { sight: silent, reporters: ['a', 'b', 'c', 'd', 'e'].map((name) => sender(name, 0)) })]),
+      createFacts([place('P', { sight: silent, reporters: ['a', 'b', 'c', 'd', 'e'].map((name) => sender(name, 0)) })]),
       [
         'No packet and no report has named it since <at>.',
         'Meanwhile 5 senders of this application kept reporting in P: a 1.0, b 1.0, c 1.0 and 2 more.',
@@ -61,7 +61,9 @@ describe('the reasons', () => {
     ],
     [
       'of silence after its senders have changed',
-      factsOf([place('P', { sight: silent, reporters: [api], askers: [{ ...sender('api', 40), version: '0.9' }] })]),
+      createFacts([
+        place('P', { sight: silent, reporters: [api], askers: [{ ...sender('api', 40), version: '0.9' }] }),
+      ]),
       [
         'No packet and no report has named it since <at>.',
         'api 0.9 used to check it, and still reports.',
@@ -70,7 +72,7 @@ describe('the reasons', () => {
     ],
     [
       'of long silence',
-      factsOf([place('P', { sight: sightOf([300, 91]), reporters: [api] })]),
+      createFacts([place('P', { sight: createSight([300, 91]), reporters: [api] })]),
       [
         'No packet and no report has named it since <at>.',
         'No sender has checked it for 90 days.',
@@ -79,7 +81,7 @@ describe('the reasons', () => {
     ],
     [
       'of what was declared only',
-      factsOf([place('P', { reporters: [api] })]),
+      createFacts([place('P', { reporters: [api] })]),
       [
         'No packet and no report has named it since <at>.',
         'Meanwhile 1 sender of this application kept reporting in P: api 1.0.',
@@ -88,7 +90,7 @@ describe('the reasons', () => {
     ],
     [
       'of silence that says nothing',
-      factsOf([
+      createFacts([
         place('P', { sight: silent, reporters: [sender('api', 35)] }),
         place('S', { sight: silent, reporters: [api], askers: [sender('batch', 40)] }),
         place('D', { sight: silent }),
@@ -103,7 +105,7 @@ describe('the reasons', () => {
     ],
     [
       'of what is archived but asked for',
-      factsOf([place('P', { sight: used, askers: [api] }), place('S')], { archived: true, archivedAt: ago(2) }),
+      createFacts([place('P', { sight: used, askers: [api] }), place('S')], { archived: true, archivedAt: ago(2) }),
       [
         'It has been archived since <at>.',
         'It was still checked at <at>, in P.',
@@ -113,7 +115,7 @@ describe('the reasons', () => {
     ],
     [
       'of what is put off',
-      factsOf([place('P', { sight: silent, reporters: [api] })], { snoozedUntil: now + dayMs, permanent: true }),
+      createFacts([place('P', { sight: silent, reporters: [api] })], { snoozedUntil: now + dayMs, permanent: true }),
       [
         'The verdict is snoozed until <at>.',
         'No packet and no report has named it since <at>.',
@@ -123,21 +125,21 @@ describe('the reasons', () => {
     ],
     [
       'of what is new',
-      factsOf([place('P')], { createdAt: ago(1) }),
+      createFacts([place('P')], { createdAt: ago(1) }),
       ['It is new: declared at <at>, and not seen yet.'],
     ],
   ])('%s', (_, facts, expected) => {
-    expect(textsOf(facts)).toEqual(expected);
+    expect(listTexts(facts)).toEqual(expected);
   });
 
   test('name the shares of variants, and nothing without counts', () => {
-    const facts = factsOf([place('P', { sight: used })]);
+    const facts = createFacts([place('P', { sight: used })]);
     const checks = new Map([
       ['on', 2],
       ['off', 1],
     ]);
-    expect(textsOf(facts, { days: 30, checks })[1]).toBe('3 checks in the last 30 days: on 67% and off 33%.');
-    expect(textsOf(facts, { days: 30, checks: new Map() })).toEqual([
+    expect(listTexts(facts, { days: 30, checks })[1]).toBe('3 checks in the last 30 days: on 67% and off 33%.');
+    expect(listTexts(facts, { days: 30, checks: new Map() })).toEqual([
       'It is still used: it was last seen at <at>.',
       '2 variants were served within 30 days: off and on.',
     ]);
@@ -152,7 +154,7 @@ describe('for any facts', () => {
   );
   const sight = fc
     .tuple(days, days, fc.dictionary(fc.constantFrom('on', 'off'), fc.tuple(days, days)))
-    .map(([one, other, variants]) => sightOf([one, other], variants));
+    .map(([one, other, variants]) => createSight([one, other], variants));
   const environment = fc.record({ sight: fc.option(sight, { nil: undefined }), reporters: senders, askers: senders });
   const said = fc.record({
     archived: fc.boolean(),
@@ -162,7 +164,7 @@ describe('for any facts', () => {
     createdAt: fc.integer({ min: 0, max: 300 }).map(ago),
   });
   const all = fc.tuple(fc.array(environment, { minLength: 1, maxLength: 3 }), said).map(([environments, declaration]) =>
-    factsOf(
+    createFacts(
       environments.map(({ sight, reporters, askers }, at) =>
         place(`E${at}`, {
           sight,
@@ -217,9 +219,9 @@ describe('for any facts', () => {
   test('the verdict on all environments follows from the facts alone, whatever their order', () => {
     fc.assert(
       fc.property(all, (facts) => {
-        const turned = { ...facts, environments: facts.environments.toReversed() };
-        expect(judge(turned).kind).toBe(judge(facts).kind);
-        expect(judge(turned).since).toBe(judge(facts).since);
+        const reversed = { ...facts, environments: facts.environments.toReversed() };
+        expect(judge(reversed).kind).toBe(judge(facts).kind);
+        expect(judge(reversed).since).toBe(judge(facts).since);
       }),
     );
   });
@@ -228,14 +230,14 @@ describe('for any facts', () => {
     fc.assert(
       fc.property(all, (facts) => {
         const judged = judge(facts);
-        const reasons = reasonsOf(facts, judged, { days: 30, checks: new Map() });
+        const reasons = explainJudgement(facts, judged, { days: 30, checks: new Map() });
         expect(reasons.length).toBeGreaterThan(0);
         for (const { text, at, code } of reasons) {
           expect(Object.keys(reasonCodes)).toContain(code);
           expect(text).toMatch(/^[^a-z].*\.$|^(api|web) /);
           if (at !== null) expect(text).toContain(at);
         }
-        const actions = actionsOf(judged.kind, facts);
+        const actions = listActions(judged.kind, facts);
         expect(new Set(actions).size).toBe(actions.length);
         if (judged.kind === 'cannot_tell') expect(actions).not.toContain('archive');
       }),

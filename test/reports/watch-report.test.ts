@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { declareFeature, patchFeature } from '../../src/accounts/features.ts';
-import { ApiError } from '../../src/contract/errors.ts';
+import { Refusal } from '../../src/contract/errors.ts';
 import { addPacket } from '../../src/ingest/formats/telemetry/add-packet.ts';
 import { checkPacket } from '../../src/ingest/formats/telemetry/packet.ts';
 import { Ledger } from '../../src/ingest/ledger/ledger.ts';
@@ -45,7 +45,7 @@ async function openReport() {
     },
     find: (more: Partial<WatchTask>) => finish(watchReport(store, task(more))),
     stale(from: number) {
-      const declared = [...directory.featuresOf(application.id).values()];
+      const declared = [...directory.getFeatures(application.id).values()];
       return finish(watchReport(store, task({ staleFrom: from, declared }))).stale;
     },
   };
@@ -98,13 +98,13 @@ describe('the watch report', () => {
   test('has refusals by environment and reason, of all senders together', async () => {
     const { find, clock, store, write, application, production, directory } = await openReport();
     const batch = new Batch();
-    const ledger = new Ledger({ store, clock, laneOf: () => batch });
+    const ledger = new Ledger({ store, clock, findLane: () => batch });
     const { createKey } = await import('../../src/accounts/application-keys.ts');
     const { text } = await createKey(directory, application.id, { type: 'Frontend' });
     const holder = directory.findKey(text)!;
     const refuse = (code: 'origin_missing' | 'rate_limited', environment: string, userAgent: string) =>
       ledger.refused(
-        new ApiError(code, 'no'),
+        new Refusal(code, 'no'),
         { route: 'telemetry', transport: 'http', userAgent },
         { holder, environment },
       );

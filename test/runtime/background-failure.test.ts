@@ -1,19 +1,19 @@
 import { expect, test } from 'vitest';
-import { ApiError } from '../../src/contract/errors.ts';
-import { tellFailure } from '../../src/runtime/failures.ts';
+import { Refusal } from '../../src/contract/errors.ts';
+import { logFailure } from '../../src/runtime/failures.ts';
 
 const broken = new TypeError('broken');
 
 test.each([
-  ['nothing while PostgreSQL is unreachable', new ApiError('engine_unavailable', 'PostgreSQL is unreachable'), []],
+  ['nothing while PostgreSQL is unreachable', new Refusal('engine_unavailable', 'PostgreSQL is unreachable'), []],
   [
     'a refusal without its stack',
-    new ApiError('store_unavailable', 'The disk is full'),
+    new Refusal('store_unavailable', 'The disk is full'),
     [['it failed', { code: 'store_unavailable', reason: 'The disk is full' }]],
   ],
   ['an unexpected error with its stack', broken, [['it failed', { error: broken }]]],
 ])('failed background work logs %s', (_, error, told) => {
   const said: unknown[] = [];
-  tellFailure({ warn: (...line) => void said.push(line) }, 'it failed', error);
+  logFailure({ warn: (...line) => void said.push(line) }, 'it failed', error);
   expect(said).toEqual(told);
 });

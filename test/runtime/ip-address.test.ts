@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { groupsOf, plainAddress } from '../../src/runtime/addresses.ts';
+import { parseGroups, plainAddress } from '../../src/runtime/addresses.ts';
 
 test.each([
   ['192.0.2.1', '192.0.2.1'],
@@ -34,7 +34,7 @@ test('the canonical form of an address is the same address', () => {
     fc.property(fc.ipV6(), (address) => {
       const plain = plainAddress(address)!;
       expect(plainAddress(plain)).toBe(plain);
-      if (plain.includes(':')) expect(groupsOf(plain)).toEqual(groupsOf(address));
+      if (plain.includes(':')) expect(parseGroups(plain)).toEqual(parseGroups(address));
     }),
   );
 });
@@ -46,7 +46,7 @@ test('eight groups are formatted as in a URL', () => {
       const text = groups.map((each) => each.toString(16)).join(':');
       const plain = plainAddress(text)!;
       if (plain.includes(':')) expect(plain).toBe(new URL(`http://[${text}]`).hostname.slice(1, -1));
-      expect(groupsOf(text)).toEqual(groups);
+      expect(parseGroups(text)).toEqual(groups);
     }),
   );
 });

@@ -10,7 +10,7 @@ function lines(level: LogLevel, use: (log: ReturnType<typeof createLog>) => void
   return written.map((line) => JSON.parse(line));
 }
 
-function fieldsOf(fields: LogFields): Record<string, unknown> {
+function readLoggedFields(fields: LogFields): Record<string, unknown> {
   const [line] = lines('info', (log) => log.info('x', fields));
   const { time: _time, level: _level, msg: _msg, ...rest } = line as Record<string, unknown>;
   return rest;
@@ -20,7 +20,7 @@ describe('the log', () => {
   it('omits the stack of an error with a code of the system or a store, and of its causes', () => {
     const disk = Object.assign(new Error('EIO: i/o error, write'), { code: 'EIO' });
     const store = Object.assign(new Error('Input/output error'), { code: 5, cause: disk });
-    const { error } = fieldsOf({ error: store });
+    const { error } = readLoggedFields({ error: store });
     expect(error).toEqual({
       code: 5,
       name: 'Error',
@@ -28,7 +28,7 @@ describe('the log', () => {
       cause: { code: 'EIO', name: 'Error', message: 'EIO: i/o error, write' },
     });
     const defect = Object.assign(new Error('no number'), { code: 'ERR_INVALID_ARG_TYPE' });
-    expect(fieldsOf({ error: defect })['error']).toMatchObject({ stack: expect.stringContaining('log.test') });
+    expect(readLoggedFields({ error: defect })['error']).toMatchObject({ stack: expect.stringContaining('log.test') });
   });
 
   it('writes one JSON object per line, with the time first', () => {
@@ -44,7 +44,7 @@ describe('the log', () => {
     [1e21, 1e21],
     [0, 0],
   ])('rounds %d to %d', (value, written) => {
-    expect(fieldsOf({ ms: value, nested: { ms: value } })).toEqual({ ms: written, nested: { ms: written } });
+    expect(readLoggedFields({ ms: value, nested: { ms: value } })).toEqual({ ms: written, nested: { ms: written } });
   });
 
   it.each<[LogLevel, string[]]>([
@@ -84,16 +84,16 @@ describe('the log', () => {
     'i',
     'u',
   ])('redacts the field %s at any depth', (name) => {
-    expect(JSON.stringify(fieldsOf({ [name]: 'xyzzy', a: { b: [{ [name]: { deep: 'xyzzy' } }] } }))).not.toContain(
-      'xyzzy',
-    );
-    expect(fieldsOf({ [name]: 'xyzzy' })).toEqual({ [name]: '[redacted]' });
+    expect(
+      JSON.stringify(readLoggedFields({ [name]: 'xyzzy', a: { b: [{ [name]: { deep: 'xyzzy' } }] } })),
+    ).not.toContain('xyzzy');
+    expect(readLoggedFields({ [name]: 'xyzzy' })).toEqual({ [name]: '[redacted]' });
   });
 
   it.each(['keyId', 'tokenType', 'token_count', 'monkey', 'clientId', 'application', 'ip'])(
     'shows the field %s',
     (name) => {
-      expect(fieldsOf({ [name]: 'xyzzy' })).toEqual({ [name]: 'xyzzy' });
+      expect(readLoggedFields({ [name]: 'xyzzy' })).toEqual({ [name]: 'xyzzy' });
     },
   );
 
@@ -107,7 +107,7 @@ describe('the log', () => {
     const loop: { self?: unknown } = {};
     loop.self = loop;
     const error = new Error('no room', { cause: new TypeError('inner') });
-    const fields = fieldsOf({
+    const fields = readLoggedFields({
       big: 10n,
       when: new Date(0),
       never: new Date(Number.NaN),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { networkOf } from '../../src/runtime/addresses.ts';
+import { findNetwork } from '../../src/runtime/addresses.ts';
 
 test.each([
   ['192.0.2.1', '192.0.2.1'],
@@ -15,5 +15,5 @@ test.each([
   ['', ''],
   ['rubbish', 'rubbish'],
 ])('the network of %s is %s', (address, network) => {
-  expect(networkOf(address)).toBe(network);
+  expect(findNetwork(address)).toBe(network);
 });

@@ -8,7 +8,7 @@ export interface PublicationStart {
   readonly published: Int32Array;
 }
 
-export interface Seen {
+export interface SeenState {
   readonly applied: number;
   /** Messages that did not follow the one before. */
   readonly disordered: number;
@@ -22,7 +22,7 @@ const subscriber = new Subscriber<number>(news, (message) => {
   if (message !== applied + 1) disordered += 1;
   applied = message;
 });
-const publisher = new Publisher<Seen | 'ready'>(back);
+const publisher = new Publisher<SeenState | 'ready'>(back);
 
 /** Compares many times in a turn of the event loop, as a thread with many packets does. */
 function look(): void {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import { Publisher, publication, Subscriber } from '../../src/runtime/publication.ts';
 import { sourceThreads } from '../support/source-thread.ts';
-import type { PublicationStart, Seen } from './publication-thread.ts';
+import type { PublicationStart, SeenState } from './publication-thread.ts';
 
 /** Both ends in this thread. @returns the publisher, the subscriber and the applied messages */
 function pair() {
@@ -86,9 +86,9 @@ test('a thread that sees an effect of a publication has applied its message', as
   start(data, [news.to.port, back.to.port]);
   let last = 0;
   const publisher = new Publisher<number>(news.from);
-  let heard = (_: Seen | 'ready') => {};
-  const hears = () => new Promise<Seen | 'ready'>((resolve) => (heard = resolve));
-  const subscriber = new Subscriber<Seen | 'ready'>(back.from, (message) => heard(message));
+  let heard = (_: SeenState | 'ready') => {};
+  const hears = () => new Promise<SeenState | 'ready'>((resolve) => (heard = resolve));
+  const subscriber = new Subscriber<SeenState | 'ready'>(back.from, (message) => heard(message));
   onTestFinished(() => subscriber.close());
   expect(await hears()).toBe('ready');
   const bursts = fc.array(fc.nat(20), { minLength: 1, maxLength: 20 });

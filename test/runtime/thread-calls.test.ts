@@ -1,6 +1,6 @@
 import { MessageChannel } from 'node:worker_threads';
 import { expect, onTestFinished, test } from 'vitest';
-import { ApiError } from '../../src/contract/errors.ts';
+import { Refusal } from '../../src/contract/errors.ts';
 import { ThreadCalls } from '../../src/runtime/thread-calls.ts';
 
 type Slow = { readonly wait: () => Promise<string>; readonly close: () => void };
@@ -33,11 +33,11 @@ test('answers calls as their results are ready, in any order', async () => {
 test('a refusal stays an ApiError with its code and its wait', async () => {
   const calls = callsTo({
     refuse() {
-      throw new ApiError('backpressure', 'Too many', 7);
+      throw new Refusal('backpressure', 'Too many', 7);
     },
   });
   const error = await calls.call('refuse').catch((thrown: unknown) => thrown);
-  expect(error).toBeInstanceOf(ApiError);
+  expect(error).toBeInstanceOf(Refusal);
   expect(error).toMatchObject({ code: 'backpressure', message: 'Too many', retryAfter: 7 });
 });
 
@@ -56,13 +56,13 @@ test('close ends the thread that answers it, and what still runs there is not an
     release = resolve;
   });
   const calls = callsTo<Slow>({ wait: () => waited, close: () => {} });
-  let answered = false;
+  let hasResponse = false;
   void calls.call('wait').then(() => {
-    answered = true;
+    hasResponse = true;
   });
   await calls.call('close');
   release('too late');
   await waited;
   await new Promise((resolve) => setImmediate(resolve));
-  expect(answered).toBe(false);
+  expect(hasResponse).toBe(false);
 });

@@ -3,7 +3,7 @@ import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Commit, formatSource, formatTagging, readCommit } from '../../scripts/package/commit.ts';
-import { epochOf } from '../../scripts/package/epoch.ts';
+import { readEpoch } from '../../scripts/package/epoch.ts';
 import { needing } from '../support/needing.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
@@ -57,10 +57,10 @@ describe('npm run package', () => {
   it('takes the time of files from SOURCE_DATE_EPOCH, the commit, or package.json', () => {
     const root = tree();
     utimesSync(join(root, 'package.json'), 1_700_000_000, 1_700_000_000);
-    expect(epochOf(root, clean, { SOURCE_DATE_EPOCH: '1' })).toBe(1);
-    expect(epochOf(root, clean, {})).toBe(clean.time);
-    expect(epochOf(root, undefined, {})).toBe(1_700_000_000);
-    expect(() => epochOf(root, clean, { SOURCE_DATE_EPOCH: 'x' })).toThrow('not a number of seconds');
+    expect(readEpoch(root, clean, { SOURCE_DATE_EPOCH: '1' })).toBe(1);
+    expect(readEpoch(root, clean, {})).toBe(clean.time);
+    expect(readEpoch(root, undefined, {})).toBe(1_700_000_000);
+    expect(() => readEpoch(root, clean, { SOURCE_DATE_EPOCH: 'x' })).toThrow('not a number of seconds');
   });
 });
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { isGreen, type Outcome, type Step, summarize } from '../../scripts/test/summary.ts';
+import { isGreen, type Step, summarize, type TestResult } from '../../scripts/test/summary.ts';
 
-const outcome = (state: Outcome['state'], fields: Partial<Outcome> = {}): Outcome => ({
+const outcome = (state: TestResult['state'], fields: Partial<TestResult> = {}): TestResult => ({
   ...{ project: 'unit', file: 'test/a.test.ts', test: 'adds', state, why: '', ms: 0 },
   ...fields,
 });
 
-const step = (exitCode: number, ...outcomes: Outcome[]): Step => ({ name: 'tests on Bun', exitCode, outcomes });
+const step = (exitCode: number, ...results: TestResult[]): Step => ({ name: 'tests on Bun', exitCode, results });
 
 describe('the summary of a run', () => {
   it('lists every failed test with its error and the command that repeats it', () => {

@@ -136,9 +136,9 @@ describe('loadConfig refuses', () => {
   });
 
   it('any invalid input only with a UsageError', () => {
-    const flag = fc.constantFrom(...settings.map((setting) => `--${setting.flag}`));
+    const option = fc.constantFrom(...settings.map((setting) => `--${setting.option}`));
     fc.assert(
-      fc.property(fc.array(fc.oneof(flag, fc.string())), fc.json(), (argv, file) => {
+      fc.property(fc.array(fc.oneof(option, fc.string())), fc.json(), (argv, file) => {
         try {
           load([...argv, '--config=f.json'], {}, file);
         } catch (error) {

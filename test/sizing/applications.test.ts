@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { differenceOf } from '../../src/bench/workload.ts';
+import { findDifference } from '../../src/bench/workload.ts';
 
 const counts = (checks: number) => new Map([['a/on', [checks, 1, 0]]]);
 
 it('finds no difference in equal counts', () => {
-  expect(differenceOf(counts(5), counts(5), 0)).toBeUndefined();
+  expect(findDifference(counts(5), counts(5), 0)).toBeUndefined();
 });
 
 it.each([
@@ -14,9 +14,9 @@ it.each([
   ['a series that nobody sent', new Map(), counts(5), 0],
   ['a lost packet beside unanswered ones', counts(5), counts(4), 3],
 ])('reports %s', (_, expected, counted, uncertain) => {
-  expect(differenceOf(expected, counted, uncertain)).toMatch(/^a\/on: acknowledged/);
+  expect(findDifference(expected, counted, uncertain)).toMatch(/^a\/on: acknowledged/);
 });
 
 it('accepts more than was acknowledged if packets were not answered', () => {
-  expect(differenceOf(counts(5), counts(6), 1)).toBeUndefined();
+  expect(findDifference(counts(5), counts(6), 1)).toBeUndefined();
 });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { busyCores } from '../../src/bench/load/server-usage.ts';
 import type { Measurement, ThreadCpu } from '../../src/bench/measurement.ts';
-import { bottleneckOf } from '../../src/bench/recommendation.ts';
+import { findBottleneck } from '../../src/bench/recommendation.ts';
 import { measured } from './measurements.ts';
 
 const threads = (...cores: readonly ThreadCpu[]) => ({ threads: cores });
@@ -45,5 +45,5 @@ it.each<[string, Partial<Measurement>, number, string]>([
   ['idle threads and an idle disk', { ...threads({ role: 'main', cores: 0.2 }), commitShare: 0.2 }, 8, 'waiting'],
   ['helper threads of the runtime, which share the cores', threads({ role: 'other', cores: 2.5 }), 8, 'waiting'],
 ])('names the bottleneck of %s', (_, given, cores, limit) => {
-  expect(bottleneckOf(measured(given), cores)).toMatchObject({ limit });
+  expect(findBottleneck(measured(given), cores)).toMatchObject({ limit });
 });

@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { candidateOf, recommend, savingOf, spreadOf, sustainedOf } from '../../src/bench/recommendation.ts';
+import {
+  chooseCandidate,
+  computeSpread,
+  findSaving,
+  findSustainedRate,
+  recommend,
+} from '../../src/bench/recommendation.ts';
 import type { Combination } from '../../src/bench/sweep.ts';
 import { measured } from './measurements.ts';
 
@@ -12,23 +18,23 @@ describe('the candidate', () => {
   it('combines the fastest value of each dimension', () => {
     const delayed = { ...base, 'commit-delay': 5 };
     const all = [at(base, 50), at(two, 80), at({ ...base, threads: 4 }, 70), at(delayed, 60)];
-    expect(candidateOf(all, base)).toEqual({ threads: 2, 'commit-delay': 5 });
+    expect(chooseCandidate(all, base)).toEqual({ threads: 2, 'commit-delay': 5 });
   });
 
   it('is the base if no value gains 3 %', () => {
-    expect(candidateOf([at(base, 100), at(two, 102)], base)).toEqual(base);
+    expect(chooseCandidate([at(base, 100), at(two, 102)], base)).toEqual(base);
   });
 
   it('has no value whose stage had errors or wrong counts', () => {
     const failed = [measured({ combination: two, packetsPerSecond: 90_000, errors: 1 })];
     const wrong = [measured({ combination: two, packetsPerSecond: 90_000, difference: 'a/on: 1, 2' })];
-    for (const other of [failed, wrong]) expect(candidateOf([at(base, 50_000), ...other], base)).toEqual(base);
+    for (const other of [failed, wrong]) expect(chooseCandidate([at(base, 50_000), ...other], base)).toEqual(base);
   });
 
   it('ignores stages with fewer connections and open loops', () => {
     const fewer = measured({ combination: two, connections: 16, packetsPerSecond: 90_000 });
     const open = measured({ combination: two, share: 0.5, packetsPerSecond: 90_000 });
-    expect(candidateOf([at(base, 50_000), fewer, open], base)).toEqual(base);
+    expect(chooseCandidate([at(base, 50_000), fewer, open], base)).toEqual(base);
   });
 });
 
@@ -54,8 +60,8 @@ describe('the recommendation', () => {
   it('leaves out stages that other processes disturbed', () => {
     const slow = [30, 31].map((rate) => measured({ packetsPerSecond: rate, isDisturbed: true }));
     const all = [at(base, 70), ...slow, at(two, 60), at(two, 61)];
-    expect(candidateOf(all, base)).toEqual(base);
-    expect(spreadOf(all, base)).toEqual({ median: 70, lowest: 70, highest: 70, count: 1 });
+    expect(chooseCandidate(all, base)).toEqual(base);
+    expect(computeSpread(all, base)).toEqual({ median: 70, lowest: 70, highest: 70, count: 1 });
     expect(recommend(all, base, two).settings).toEqual({});
     expect(recommend(slow, base, two).reason).toMatch(/^Each stage of the base failed/);
   });
@@ -68,7 +74,7 @@ describe('the recommendation', () => {
         const { settings } = recommend(all, base, two);
         if (Object.keys(settings).length === 0) return;
         expect(Math.min(...other)).toBeGreaterThan(Math.max(...usual));
-        expect(spreadOf(all, two).median).toBeGreaterThanOrEqual(spreadOf(all, base).median * 1.03);
+        expect(computeSpread(all, two).median).toBeGreaterThanOrEqual(computeSpread(all, base).median * 1.03);
       }),
     );
   });
@@ -84,7 +90,7 @@ describe('the commit delay that saves writes', () => {
       ...[open(2, 0.5, 700), open(2, 0.8, 350)],
       ...[open(5, 0.5, 400), open(5, 0.8, 450)],
     ];
-    expect(savingOf([measured(), ...all], base)).toEqual({
+    expect(findSaving([measured(), ...all], base)).toEqual({
       settings: { 'commit-delay': 2 },
       reason:
         'commit-delay 2 writes at least 30 % fewer bytes per packet. At 50 % load its median latency is 3.0 ms, not 1.0 ms.',
@@ -93,9 +99,9 @@ describe('the commit delay that saves writes', () => {
 
   it('is missing if it saves little at one load, or the writes are unknown', () => {
     expect(
-      savingOf([measured(), open(0, 0.5, 1_000), open(0, 0.8, 500), open(5, 0.5, 400), open(5, 0.8, 490)], base),
+      findSaving([measured(), open(0, 0.5, 1_000), open(0, 0.8, 500), open(5, 0.5, 400), open(5, 0.8, 490)], base),
     ).toBeUndefined();
-    expect(savingOf([measured()], base)).toBeUndefined();
+    expect(findSaving([measured()], base)).toBeUndefined();
   });
 });
 
@@ -111,7 +117,7 @@ describe('the sustained rate', () => {
       open(30_000, { packetsPerSecond: 25_000 }),
       open(40_000, { p99: 80, othersP99: 79 }),
     ];
-    expect(sustainedOf(all, base)).toEqual({
+    expect(findSustainedRate(all, base)).toEqual({
       packetsPerSecond: 20_000,
       share: 0.8,
       p99: 3.8,
@@ -122,7 +128,7 @@ describe('the sustained rate', () => {
 
   it('is not lower because of the delays of the generator', () => {
     const late = open(30_000, { p99: 80, generatorP99: 70, othersP99: 30 });
-    expect(sustainedOf([measured(), open(20_000), late], base)).toMatchObject({
+    expect(findSustainedRate([measured(), open(20_000), late], base)).toMatchObject({
       packetsPerSecond: 30_000,
       p99: 30,
       generatorP99: 70,
@@ -130,6 +136,6 @@ describe('the sustained rate', () => {
   });
 
   it('is unknown if each rate had errors', () => {
-    expect(sustainedOf([measured(), open(10_000, { errors: 3 })], base)).toBeUndefined();
+    expect(findSustainedRate([measured(), open(10_000, { errors: 3 })], base)).toBeUndefined();
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { countOf } from '../../src/bench/measurement.ts';
-import { conclude, findingsOf } from '../../src/bench/outcome.ts';
+import { formatCount } from '../../src/bench/measurement.ts';
+import { conclude, listFindings } from '../../src/bench/outcome.ts';
 import { mostWidth, paragraph, tablesText } from '../../src/bench/table.ts';
 import { measured } from './measurements.ts';
 
@@ -45,7 +45,11 @@ describe('the tables of stages', () => {
 
 describe('the text of a bench', () => {
   it('has singular and plural', () => {
-    expect([countOf(1, 'run'), countOf(2, 'stage'), countOf(0, 'run')]).toEqual(['1 run', '2 stages', '0 runs']);
+    expect([formatCount(1, 'run'), formatCount(2, 'stage'), formatCount(0, 'run')]).toEqual([
+      '1 run',
+      '2 stages',
+      '0 runs',
+    ]);
   });
 
   it('breaks lines at 100 columns', () => {
@@ -66,7 +70,7 @@ describe('the text of a bench', () => {
       { threads: 1, 'commit-delay': 0 },
       ...([machine, [], true] as const),
     );
-    const texts = findingsOf(outcome).map(({ text }) => text);
+    const texts = listFindings(outcome).map(({ text }) => text);
     expect(texts).toContainEqual(expect.stringMatching(/within 3\.3 ms\. Delays of .* 6\.5 ms/));
     expect(texts).toContainEqual(expect.stringMatching(/^In 1 of 1 stage at a fixed rate/));
   });

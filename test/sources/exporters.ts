@@ -43,7 +43,7 @@ const of = (flag: string): Attributes => ({ 'feature_flag.key': flag, 'feature_f
 const timeoutMillis = 120_000; // A slow machine must not end the repetitions.
 
 /** The configuration of an exporter over HTTP. Protobuf is compressed, JSON is not. */
-function configOf(address: string, key: string, signal: string, encoding: Encoding) {
+function createHttpConfig(address: string, key: string, signal: string, encoding: Encoding) {
   return {
     url: `http://${address}/v1/${signal}`,
     headers: { authorization: `Bearer ${key}` },
@@ -53,7 +53,7 @@ function configOf(address: string, key: string, signal: string, encoding: Encodi
 }
 
 /** The configuration of an exporter over gRPC. */
-function grpcConfigOf(address: string, key: string) {
+function createGrpcConfig(address: string, key: string) {
   const metadata = new Metadata();
   metadata.set('authorization', `Bearer ${key}`);
   return { url: `http://${address}`, metadata, timeoutMillis, compression: CompressionAlgorithm.GZIP };
@@ -62,8 +62,8 @@ function grpcConfigOf(address: string, key: string) {
 export function openLogs(address: string, key: string, encoding: Encoding): LoggerProvider {
   const exporter =
     encoding === 'grpc'
-      ? new LogsOverGrpc(grpcConfigOf(address, key))
-      : new { json: LogsAsJson, protobuf: LogsAsProto }[encoding](configOf(address, key, 'logs', encoding));
+      ? new LogsOverGrpc(createGrpcConfig(address, key))
+      : new { json: LogsAsJson, protobuf: LogsAsProto }[encoding](createHttpConfig(address, key, 'logs', encoding));
   const processor = new BatchLogRecordProcessor({ exporter, scheduledDelayMillis, exportTimeoutMillis: 120_000 });
   return new LoggerProvider({ resource, processors: [processor] });
 }
@@ -71,8 +71,10 @@ export function openLogs(address: string, key: string, encoding: Encoding): Logg
 export function openTraces(address: string, key: string, encoding: Encoding): BasicTracerProvider {
   const exporter =
     encoding === 'grpc'
-      ? new TracesOverGrpc(grpcConfigOf(address, key))
-      : new { json: TracesAsJson, protobuf: TracesAsProto }[encoding](configOf(address, key, 'traces', encoding));
+      ? new TracesOverGrpc(createGrpcConfig(address, key))
+      : new { json: TracesAsJson, protobuf: TracesAsProto }[encoding](
+          createHttpConfig(address, key, 'traces', encoding),
+        );
   const processor = new BatchSpanProcessor(exporter, { scheduledDelayMillis, exportTimeoutMillis: 120_000 });
   return new BasicTracerProvider({ resource, spanProcessors: [processor], forceFlushTimeoutMillis: 120_000 });
 }
@@ -81,8 +83,8 @@ export function openTraces(address: string, key: string, encoding: Encoding): Ba
 export function openMetrics(address: string, key: string, encoding: Encoding): MeterProvider {
   const { CUMULATIVE, DELTA } = AggregationTemporality;
   const temporalityPreference = encoding === 'json' ? DELTA : CUMULATIVE;
-  const config = { ...configOf(address, key, 'metrics', encoding), temporalityPreference };
-  const grpcConfig = { ...grpcConfigOf(address, key), temporalityPreference };
+  const config = { ...createHttpConfig(address, key, 'metrics', encoding), temporalityPreference };
+  const grpcConfig = { ...createGrpcConfig(address, key), temporalityPreference };
   const exporter =
     encoding === 'grpc'
       ? new MetricsOverGrpc(grpcConfig)

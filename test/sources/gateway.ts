@@ -7,9 +7,9 @@ import { onTestFinished } from 'vitest';
 export type Fault = 'reset' | 503 | 429 | 404 | 'lose the answer';
 
 export interface GatewayOptions {
-  readonly faultOf?: (request: IncomingMessage) => Fault | undefined;
+  readonly chooseFault?: (request: IncomingMessage) => Fault | undefined;
   /** The gateway's own answer as JSON to a request that is not for the service. */
-  readonly answerTo?: (request: IncomingMessage) => object | undefined;
+  readonly respondTo?: (request: IncomingMessage) => object | undefined;
 }
 
 /** Passes requests to a service, except those with a fault. */
@@ -50,12 +50,12 @@ export class Gateway {
   }
 
   #handle(incoming: IncomingMessage, outgoing: ServerResponse): void {
-    const own = this.#options.answerTo?.(incoming);
+    const own = this.#options.respondTo?.(incoming);
     if (own !== undefined) {
       outgoing.end(JSON.stringify(own));
       return;
     }
-    const fault = this.#options.faultOf?.(incoming);
+    const fault = this.#options.chooseFault?.(incoming);
     if (fault === 'reset') incoming.socket.destroy();
     else if (typeof fault === 'number') incoming.resume().on('end', () => outgoing.writeHead(fault).end());
     else this.#pass(incoming, outgoing, fault === 'lose the answer');

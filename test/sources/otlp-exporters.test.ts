@@ -97,8 +97,8 @@ describe("OpenTelemetry's exporters count each evaluation once", () => {
 
   test('with a reset and 503', async () => {
     const left = new Map<string, Fault[]>();
-    const faultOf = ({ headers }: IncomingMessage) => left.get(headers.authorization!)?.shift();
-    const gateway = await Gateway.open(service.http, { faultOf });
+    const chooseFault = ({ headers }: IncomingMessage) => left.get(headers.authorization!)?.shift();
+    const gateway = await Gateway.open(service.http, { chooseFault });
     const senders = await openSenders(gateway.http);
     for (const { key } of senders) left.set(`Bearer ${key}`, ['reset', 503]);
     evaluate(senders, 5);
@@ -127,12 +127,12 @@ describe("OpenTelemetry's exporters count each evaluation once", () => {
   test('when the server is killed before its answer arrives, and is unreachable for a while', async () => {
     const repetitions = watchRepetitions();
     const answered = new Set<string>();
-    const faultOf = ({ headers }: IncomingMessage) => {
+    const chooseFault = ({ headers }: IncomingMessage) => {
       const isFirst = !answered.has(headers.authorization!);
       answered.add(headers.authorization!);
       return isFirst ? ('lose the answer' as const) : undefined;
     };
-    const gateway = await Gateway.open(service.http, { faultOf });
+    const gateway = await Gateway.open(service.http, { chooseFault });
     const senders = await openSenders(gateway.http);
     evaluate(senders, 5);
     const flushed = flush(senders);

@@ -13,8 +13,8 @@ const authorization = `default:production.${'f'.repeat(56)}`;
 /** A gateway to the service, which serves the flags as well. @returns it with the URL of the SDK */
 async function openGateway({ http }: LocalService, faults: Fault[]) {
   const gateway = await Gateway.open(http, {
-    faultOf: ({ url }) => (url?.endsWith('/metrics') ? faults.shift() : undefined),
-    answerTo: ({ method }) => (method === 'GET' ? definitions : undefined),
+    chooseFault: ({ url }) => (url?.endsWith('/metrics') ? faults.shift() : undefined),
+    respondTo: ({ method }) => (method === 'GET' ? definitions : undefined),
   });
   return { gateway, url: `http://${gateway.http}/api` };
 }

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import type { Started } from './binary.ts';
+import type { StartedProcess } from './binary.ts';
 import { patienceMs } from './patience.ts';
 import type { Prometheus } from './prometheus.ts';
 
@@ -7,7 +7,7 @@ import type { Prometheus } from './prometheus.ts';
 export const ops = ['--ops-listen', '127.0.0.1:0'];
 
 /** HOST:PORT of this listener, from the ready line. */
-export const opsOf = ({ line }: Started) => /\bops=(\S+)/.exec(line)![1]!;
+export const findOpsAddress = ({ line }: StartedProcess) => /\bops=(\S+)/.exec(line)![1]!;
 
 /** A fault of an executable, and the alerts that must fire. */
 export interface Fault {

@@ -9,7 +9,7 @@ export interface AskedOptions {
 }
 
 /** How a response differs from the right one. */
-export interface Tampering {
+export interface ResponseChanges {
   readonly origin?: string;
   readonly rpId?: string;
   readonly type?: string;
@@ -29,7 +29,7 @@ export interface Tampering {
 }
 
 /** The fields that the script of the page adds to the form. */
-export type AnsweredFields = Readonly<Record<string, string>>;
+export type FormFields = Readonly<Record<string, string>>;
 
 /** The flags of the authenticator data (WebAuthn §6.1). */
 export const flags = { present: 1, verified: 4, backupEligible: 8, backedUp: 16, attested: 64 } as const;
@@ -48,13 +48,13 @@ export class Authenticator {
     const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     this.#origin = origin;
     this.#key = privateKey;
-    this.#publicKey = coseOf(publicKey);
+    this.#publicKey = encodeCoseKey(publicKey);
     this.id = id;
     this.counter = counter;
   }
 
   /** Creates the passkey (WebAuthn §7.1). */
-  create(options: AskedOptions, tampering: Tampering = {}): AnsweredFields {
+  create(options: AskedOptions, tampering: ResponseChanges = {}): FormFields {
     this.#userHandle = options.user?.id ?? '';
     const length = Buffer.alloc(2);
     length.writeUInt16BE(this.id.length);
@@ -77,7 +77,7 @@ export class Authenticator {
   }
 
   /** Signs a challenge (WebAuthn §7.2). */
-  get(options: AskedOptions, tampering: Tampering = {}): AnsweredFields {
+  get(options: AskedOptions, tampering: ResponseChanges = {}): FormFields {
     if (this.counter > 0) this.counter += 1;
     const { trailing = Buffer.alloc(0), userHandle = this.#userHandle } = tampering;
     const data = Buffer.concat([this.#authData(tampering.rpId ?? options.rpId!, 0, tampering), trailing]);
@@ -92,7 +92,7 @@ export class Authenticator {
     };
   }
 
-  #clientData(type: string, { challenge }: AskedOptions, tampering: Tampering): string {
+  #clientData(type: string, { challenge }: AskedOptions, tampering: ResponseChanges): string {
     const data = { type, challenge, origin: this.#origin, crossOrigin: false };
     const { origin = data.origin, type: otherType = type, challenge: other = challenge } = tampering;
     const sent = { ...data, origin, type: otherType, challenge: other, ...tampering.clientData };
@@ -102,7 +102,7 @@ export class Authenticator {
   #authData(
     rpId: string,
     more: number,
-    { verified = true, counter = this.counter, flippedFlags = 0 }: Tampering,
+    { verified = true, counter = this.counter, flippedFlags = 0 }: ResponseChanges,
   ): Buffer {
     const end = Buffer.alloc(5);
     end[0] = (flags.present | more | (verified ? flags.verified : 0)) ^ flippedFlags;
@@ -116,7 +116,7 @@ function text(bytes: Buffer): string {
 }
 
 /** A COSE key for ES256 (RFC 9053 §7.1.1). */
-function coseOf(key: KeyObject): Buffer {
+function encodeCoseKey(key: KeyObject): Buffer {
   const { x = '', y = '' } = key.export({ format: 'jwk' });
   const coordinates = [x, y].map((each) => Buffer.from(each, 'base64url'));
   return cbor(

@@ -17,7 +17,7 @@ export interface Exit {
 }
 
 /** A process that has printed its ready line. */
-export interface Started {
+export interface StartedProcess {
   /** `HOST:PORT` of its HTTP listener, and of the metrics host, which may have a listener of its own. */
   readonly http: string;
   readonly metrics: string;
@@ -30,7 +30,7 @@ export interface Started {
 }
 
 /** A running service. */
-export interface Binary extends Started {
+export interface Binary extends StartedProcess {
   /** `HOST:PORT` of its gRPC listener. */
   readonly grpc: string;
   /** Its data directory. */
@@ -137,7 +137,7 @@ export async function startProcess(
   command: string,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
-): Promise<Started> {
+): Promise<StartedProcess> {
   const child = spawn(command, args, {
     cwd: freshDirectory(),
     env: { ...cleanEnvironment(), ...env },
@@ -201,7 +201,7 @@ function readyLine(child: ChildProcess, exit: Promise<Exit>): Promise<string> {
 }
 
 /** Stops a process as an operator would, and waits until it is gone. */
-export async function stop(started: Started, signal: NodeJS.Signals = 'SIGTERM'): Promise<Exit> {
+export async function stop(started: StartedProcess, signal: NodeJS.Signals = 'SIGTERM'): Promise<Exit> {
   started.kill(signal);
   return started.exit;
 }

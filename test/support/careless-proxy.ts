@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { AddressInfo, Socket } from 'node:net';
 import { createServer, type TLSSocket } from 'node:tls';
-import { RawClient, type RawReply } from '../http/support/raw-client.ts';
+import { RawClient, type RawResponse } from '../http/support/raw-client.ts';
 import type { RunningProxy } from './proxy-program.ts';
 
 const pem = (name: string) => readFileSync(new URL(`../http/support/tls/${name}.pem`, import.meta.url));
@@ -42,7 +42,7 @@ function serve(client: TLSSocket, upstream: Upstream, belief: Belief): void {
   client.on('error', () => {});
   client.setEncoding('latin1').on('data', (part: string) => {
     received += part;
-    for (let end = endOf(received, belief); end !== undefined; end = endOf(received, belief)) {
+    for (let end = findEnd(received, belief); end !== undefined; end = findEnd(received, belief)) {
       const request = received.slice(0, end);
       received = received.slice(end);
       answered = answered.then(async () => {
@@ -56,7 +56,7 @@ function serve(client: TLSSocket, upstream: Upstream, belief: Belief): void {
 const denied = 'HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n';
 
 /** The end of the first request, as this proxy sees it; `undefined` until it has arrived. */
-function endOf(text: string, belief: Belief): number | undefined {
+function findEnd(text: string, belief: Belief): number | undefined {
   const body = text.indexOf('\r\n\r\n') + 4;
   if (body < 4) return undefined;
   const head = text.slice(0, body);
@@ -71,16 +71,16 @@ function endOf(text: string, belief: Belief): number | undefined {
 }
 
 /** The final response, after any 1xx. */
-async function answerOf(client: RawClient, method: string): Promise<RawReply> {
-  const reply = await client.read(method);
-  return reply.status < 200 ? answerOf(client, method) : reply;
+async function readFinalResponse(client: RawClient, method: string): Promise<RawResponse> {
+  const response = await client.read(method);
+  return response.status < 200 ? readFinalResponse(client, method) : response;
 }
 
 /** The one connection to the service. */
 class Upstream {
   readonly #port: number;
   #client: RawClient | undefined;
-  #turn: Promise<unknown> = Promise.resolve();
+  #lastExchange: Promise<unknown> = Promise.resolve();
 
   constructor(port: number) {
     this.#port = port;
@@ -88,9 +88,9 @@ class Upstream {
 
   /** Sends a request after the earlier ones were answered. @returns the next response on the connection */
   send(request: string): Promise<string> {
-    const answer = this.#turn.then(() => this.#exchange(request));
-    this.#turn = answer;
-    return answer;
+    const response = this.#lastExchange.then(() => this.#exchange(request));
+    this.#lastExchange = response;
+    return response;
   }
 
   close(): void {
@@ -99,27 +99,27 @@ class Upstream {
 
   async #exchange(request: string): Promise<string> {
     const reused = this.#client;
-    const reply = (reused && (await this.#ask(reused, request))) ?? (await this.#askAnew(request));
-    if (reply === undefined) return 'HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n';
-    const { status, body } = reply;
+    const response = (reused && (await this.#ask(reused, request))) ?? (await this.#askAnew(request));
+    if (response === undefined) return 'HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n';
+    const { status, body } = response;
     return `HTTP/1.1 ${status} x\r\nContent-Length: ${body.length}\r\n\r\n${body.toString('latin1')}`;
   }
 
   /** A kept connection may have been closed meanwhile: then another one is opened. */
-  async #askAnew(request: string): Promise<RawReply | undefined> {
+  async #askAnew(request: string): Promise<RawResponse | undefined> {
     this.#client = await RawClient.open(this.#port);
     return this.#ask(this.#client, request);
   }
 
   /** Drops the connection if there is no response in time, or the response closes it. */
-  async #ask(client: RawClient, request: string): Promise<RawReply | undefined> {
+  async #ask(client: RawClient, request: string): Promise<RawResponse | undefined> {
     client.write(request);
-    const read = answerOf(client, request.split(' ')[0]!).catch(() => undefined);
+    const read = readFinalResponse(client, request.split(' ')[0]!).catch(() => undefined);
     const late = new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), patience));
-    const reply = await Promise.race([read, late]);
-    if (reply !== undefined && reply.headers.get('connection') !== 'close') return reply;
+    const response = await Promise.race([read, late]);
+    if (response !== undefined && response.headers.get('connection') !== 'close') return response;
     client.close();
     this.#client = undefined;
-    return reply;
+    return response;
   }
 }

@@ -3,7 +3,7 @@ import type { Json } from '../../src/http/endpoint.ts';
 import { type OpenApi, type Response, readOpenApi } from './openapi.ts';
 
 /** An unparsed response. */
-export interface Answered {
+export interface UnparsedResponse {
   readonly status: number;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
@@ -11,7 +11,7 @@ export interface Answered {
 }
 
 /** Reads a response from the network. */
-export async function read(response: globalThis.Response): Promise<Answered> {
+export async function read(response: globalThis.Response): Promise<UnparsedResponse> {
   const { status, headers } = response;
   return { status, headers: Object.fromEntries(headers), text: await response.text() };
 }
@@ -24,19 +24,19 @@ export interface Conformance {
   /** The document, without additional properties. */
   readonly closed: OpenApi;
   /** The documented operation of a request; `undefined` if it is undocumented. */
-  operationOf(method: string, path: string): string | undefined;
-  departures(operation: string, answered: Answered): string[];
+  findOperation(method: string, path: string): string | undefined;
+  departures(operation: string, response: UnparsedResponse): string[];
   /** The deviations of a body from the documented operation. */
   bodyDepartures(operation: string, body: string | Uint8Array): string[];
 }
 
 /** Creates the checks for an OpenAPI document. */
-export function conformanceOf(openapi: Json): Conformance {
+export function createConformance(openapi: Json): Conformance {
   const closed = readOpenApi(close(openapi));
-  const patterns = patternsOf(closed);
+  const patterns = createPatterns(closed);
   const { headers: named = {} } = openapi['components'] as { headers?: Record<string, object> };
 
-  function departures(operation: string, { status, headers, text }: Answered): string[] {
+  function departures(operation: string, { status, headers, text }: UnparsedResponse): string[] {
     const documented = closed.operations.get(operation)!.responses[status];
     if (documented === undefined) return [`status ${status} is not documented`];
     return [
@@ -51,19 +51,19 @@ export function conformanceOf(openapi: Json): Conformance {
     if (body.length === 0 && !documented.required) return [];
     const validate = closed.requestValidator(operation, 'application/json');
     validate(JSON.parse(Buffer.from(body).toString()));
-    return errorsOf(validate);
+    return formatErrors(validate);
   }
 
-  function operationOf(method: string, path: string): string | undefined {
+  function findOperation(method: string, path: string): string | undefined {
     const found = patterns.filter((each) => each.method === method && each.path.test(path));
     return found.sort((a, b) => a.parameters - b.parameters)[0]?.name;
   }
 
-  return { closed, operationOf, departures, bodyDepartures };
+  return { closed, findOperation, departures, bodyDepartures };
 }
 
 /** The documented operations, with patterns of their paths. */
-function patternsOf({ operations }: OpenApi) {
+function createPatterns({ operations }: OpenApi) {
   return [...operations.keys()].map((name) => {
     const [method, template = ''] = name.split(' ');
     const path = new RegExp(`^${template.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}$`);
@@ -73,7 +73,7 @@ function patternsOf({ operations }: OpenApi) {
 
 function strayHeaders(
   { headers: documented = {} }: Response,
-  headers: Answered['headers'],
+  headers: UnparsedResponse['headers'],
   named: Readonly<Record<string, object>>,
 ): string[] {
   const known = new Map(Object.entries(documented).map(([name, each]) => [name.toLowerCase(), each]));
@@ -95,7 +95,7 @@ function strayBody(
   operation: string,
   status: number,
   { content }: Response,
-  headers: Answered['headers'],
+  headers: UnparsedResponse['headers'],
   text: string,
 ): string[] {
   if (content === undefined) return text === '' ? [] : ['a body is not documented'];
@@ -103,10 +103,10 @@ function strayBody(
   if (content[type] === undefined) return [`content type ${type} is not documented`];
   const validate = closed.responseValidator(operation, status, type);
   validate(type.endsWith('json') && !type.endsWith('ndjson') ? JSON.parse(text) : text);
-  return errorsOf(validate);
+  return formatErrors(validate);
 }
 
-function errorsOf({ errors }: ValidateFunction): string[] {
+function formatErrors({ errors }: ValidateFunction): string[] {
   return (errors ?? []).map(({ instancePath, message, params }) =>
     [instancePath || 'the body', message, JSON.stringify(params)].join(' '),
   );

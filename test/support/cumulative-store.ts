@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest';
 import { createAggregator } from '../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../src/storage/commit/batch.ts';
 import { bucketWidth, countsCodec, measurementCodec, scanCells, seriesRef } from '../../src/storage/lmdb/blocks.ts';
-import { type CumulativeMessage, opensFlag, rowKind } from '../../src/storage/lmdb/cumulative.ts';
+import { type CumulativeMessage, opensFeature, rowKind } from '../../src/storage/lmdb/cumulative.ts';
 import { ledgerEntries } from '../../src/storage/lmdb/ledger.ts';
 import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
 import { cumulativeMessage } from './cumulative.ts';
@@ -21,20 +21,20 @@ const values: Record<string, number> = { sales: rowKind.counter, queue: rowKind.
 /** Refs of names, and the rows of totals. */
 function createRows() {
   const refs = new Map<string, number>();
-  const refOf = (name: string) => {
+  const getRef = (name: string) => {
     if (!refs.has(name)) refs.set(name, seriesRef(environment, refs.size));
     return refs.get(name)!;
   };
   return {
     refs,
-    rowsOf(totals: Totals): number[] {
+    flattenTotals(totals: Totals): number[] {
       let before = '';
       return Object.entries(totals).flatMap(([name, amount]) => {
         const [flag = '', kind] = name.split('/');
-        if (kind === undefined) return [refOf(name), values[flag]!, amount];
-        const opens = flag === before ? 0 : opensFlag;
+        if (kind === undefined) return [getRef(name), values[flag]!, amount];
+        const opens = flag === before ? 0 : opensFeature;
         before = flag;
-        return [refOf(name), (kinds[kind] ?? rowKind.variant) + opens, amount];
+        return [getRef(name), (kinds[kind] ?? rowKind.variant) + opens, amount];
       });
     },
   };
@@ -45,15 +45,15 @@ export function openStore() {
   const data = temporaryDirectory();
   let store = openUsageTables(data);
   let { write } = createAggregator(store);
-  const { refs, rowsOf } = createRows();
+  const { refs, flattenTotals } = createRows();
   onTestFinished(() => store.lmdb.close());
-  const nameOf = (ordinal: number) => [...refs].find(([, ref]) => ref === seriesRef(environment, ordinal))![0];
+  const findName = (ordinal: number) => [...refs].find(([, ref]) => ref === seriesRef(environment, ordinal))![0];
   const range = [environment, bucketWidth.minute, 0, 2 ** 32 - 1] as const;
   return {
-    rowsOf,
+    rowsOf: flattenTotals,
     send(totals: Totals, at: number, more: Partial<CumulativeMessage> = {}) {
       const batch = new Batch();
-      const rows = rowsOf(totals);
+      const rows = flattenTotals(totals);
       for (const [name, ref] of refs) batch.series.push({ environment, ordinal: ref % 2 ** 20, name: [name, 'on'] });
       batch.addCumulative(cumulativeMessage(at, rows, more));
       write(batch.seal());
@@ -61,12 +61,13 @@ export function openStore() {
     sums() {
       const sums: Record<string, number> = {};
       for (const { ordinal, value } of scanCells(store.counts, countsCodec, ...range))
-        sums[nameOf(ordinal)] = (sums[nameOf(ordinal)] ?? 0) + value.checks;
+        sums[findName(ordinal)] = (sums[findName(ordinal)] ?? 0) + value.checks;
       for (const { ordinal, value } of scanCells(store.measurements, measurementCodec, ...range))
-        sums[nameOf(ordinal)] = (sums[nameOf(ordinal)] ?? 0) + value.sum;
+        sums[findName(ordinal)] = (sums[findName(ordinal)] ?? 0) + value.sum;
       return sums;
     },
-    notes: () => Array.from(ledgerEntries(store, 1, hour, hour + 3), ({ subject, count }) => [subject.code, count]),
+    notes: () =>
+      Array.from(ledgerEntries(store, 1, hour, hour + 3), ({ dimensions, count }) => [dimensions.code, count]),
     rows: () => store.cumulative.getKeysCount(),
     async restart() {
       await store.lmdb.close();

@@ -1,13 +1,13 @@
 import { digestBytes } from '../../src/storage/commit/records.ts';
-import { bucketOf, bucketWidth } from '../../src/storage/lmdb/blocks.ts';
-import { type CumulativeMessage, opensFlag, repeats, rowKind } from '../../src/storage/lmdb/cumulative.ts';
-import { subjectText } from '../../src/storage/lmdb/ledger.ts';
+import { bucketWidth, encodeBucket } from '../../src/storage/lmdb/blocks.ts';
+import { type CumulativeMessage, opensFeature, repeats, rowKind } from '../../src/storage/lmdb/cumulative.ts';
+import { encodeDimensions } from '../../src/storage/lmdb/ledger.ts';
 
 /** The interval of senders, in ms. */
 export const interval = 60_000;
 
 /** The subject of notes on messages. */
-export const subject = subjectText({
+export const subject = encodeDimensions({
   ...{ environment: 1, transport: 'http', route: 'unleash', outcome: 'noted', status: 202, code: null },
   ...{ userAgent: 'billing', instance: null },
 });
@@ -21,11 +21,11 @@ export function cumulativeMessage(
   return {
     ...{ identity: digestBytes(1, 2, 3, 4), at, sender: new Uint8Array(), repeats: repeats.whole },
     ...{ stop: at, length: interval, interval, subject, measuredAt: at },
-    ...{ bucket: bucketOf(bucketWidth.minute, Math.floor(at / 60_000)), rows, ...more },
+    ...{ bucket: encodeBucket(bucketWidth.minute, Math.floor(at / 60_000)), rows, ...more },
   };
 }
 
 /** Rows of checks of variants, each of its own flag, by series. */
 export function variantRows(totals: readonly (readonly [ref: number, checks: number])[]): number[] {
-  return totals.flatMap(([ref, checks]) => [ref, rowKind.variant + opensFlag, checks]);
+  return totals.flatMap(([ref, checks]) => [ref, rowKind.variant + opensFeature, checks]);
 }

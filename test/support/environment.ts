@@ -24,7 +24,7 @@ async function readUsage({ http, access, application }: Owner, environment: stri
 }
 
 /** `[variant, checks, used]` by feature of an environment. */
-export async function countsOf(owner: Owner, environment: string): Promise<Record<string, unknown>> {
+export async function readCounts(owner: Owner, environment: string): Promise<Record<string, unknown>> {
   const features = await readUsage(owner, environment);
   return Object.fromEntries(
     features.map(({ feature, variants }) => [
@@ -34,7 +34,7 @@ export async function countsOf(owner: Owner, environment: string): Promise<Recor
   );
 }
 
-export async function usersOf(owner: Owner, environment: string): Promise<Record<string, number>> {
+export async function readUsers(owner: Owner, environment: string): Promise<Record<string, number>> {
   const features = await readUsage(owner, environment);
   return Object.fromEntries(features.map(({ feature, uniqueUsers }) => [feature, uniqueUsers]));
 }

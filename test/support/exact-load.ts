@@ -1,5 +1,5 @@
-import { Digits, type Part } from '../../chaos/clients/digits.ts';
-import { manage, type Started, token } from './binary.ts';
+import { type CountedRequest, Digits } from '../../chaos/clients/digits.ts';
+import { manage, type StartedProcess, token } from './binary.ts';
 import { openSender } from './packet-sender.ts';
 import { readChecks, type Shop } from './shop.ts';
 
@@ -12,7 +12,7 @@ interface Exposures {
 }
 
 /** Checks by feature, from the usage report and from the exposures of users, which are folded separately. */
-export interface Counted {
+export interface CountedChecks {
   readonly checks: ReadonlyMap<string, number>;
   readonly exposures: ReadonlyMap<string, number>;
 }
@@ -31,7 +31,7 @@ export class ExactLoad {
 
   /** Packets that were accepted. */
   get accepted(): number {
-    return this.#parts().filter(({ outcome }) => outcome === 'accepted').length;
+    return this.#listRequests().filter(({ outcome }) => outcome === 'accepted').length;
   }
 
   /**
@@ -40,7 +40,7 @@ export class ExactLoad {
    * @returns the status of the last one
    */
   async send(
-    { metrics }: Pick<Started, 'metrics'>,
+    { metrics }: Pick<StartedProcess, 'metrics'>,
     { key }: Pick<Shop, 'key'>,
     name: string,
     user: string | undefined,
@@ -53,11 +53,11 @@ export class ExactLoad {
       const digits = new Digits();
       this.#features.set(feature, { digits, user });
       while (!digits.isFull) {
-        const part = digits.next();
-        const f = { ...(isLarge && many), [feature]: { on: [part.count] } };
+        const request = digits.next();
+        const f = { ...(isLarge && many), [feature]: { on: [request.count] } };
         this.large.sent += Number(isLarge);
         const status = await sender.send({ k: key, e: 'Production', u: user, f });
-        this.#settle(part, status, isLarge);
+        this.#settle(request, status, isLarge);
         if (goesOn(status)) continue;
         sender.close();
         return status;
@@ -65,9 +65,9 @@ export class ExactLoad {
     }
   }
 
-  #settle(part: Part, status: number | undefined, isLarge: boolean): void {
-    part.outcome = status === 202 ? 'accepted' : status === undefined ? 'unknown' : 'refused';
-    part.at = this.#now();
+  #settle(request: CountedRequest, status: number | undefined, isLarge: boolean): void {
+    request.outcome = status === 202 ? 'accepted' : status === undefined ? 'unknown' : 'refused';
+    request.at = this.#now();
     this.large.accepted += Number(isLarge && status === 202);
   }
 
@@ -75,7 +75,7 @@ export class ExactLoad {
    * Accepted packets that the counts lack or have more than once.
    * @param through packets accepted before must be counted
    */
-  faults({ checks, exposures }: Counted, through?: number): string[] {
+  faults({ checks, exposures }: CountedChecks, through?: number): string[] {
     const faults = [...this.#features].flatMap(([feature, { digits, user }]) => {
       const sum = checks.get(feature) ?? 0;
       const exposed = user === undefined ? sum : (exposures.get(feature) ?? 0);
@@ -91,30 +91,30 @@ export class ExactLoad {
 
   /** Refused packets may be counted, because the disk failed before they were invalidated. */
   doubtRefused(): void {
-    for (const part of this.#parts()) if (part.outcome === 'refused') part.outcome = 'unknown';
+    for (const request of this.#listRequests()) if (request.outcome === 'refused') request.outcome = 'unknown';
   }
 
   /** From now on the counts must not change. */
-  settle({ checks }: Counted): void {
+  settle({ checks }: CountedChecks): void {
     for (const [feature, { digits }] of this.#features) digits.settle(checks.get(feature) ?? 0);
     this.large.sent = this.large.accepted = checks.get('many-0') ?? 0;
   }
 
   /** Reads the resulting counts. */
-  async read(http: string, shop: Omit<Shop, 'key'>): Promise<Counted> {
+  async read(http: string, shop: Omit<Shop, 'key'>): Promise<CountedChecks> {
     const access = await token(http, shop.credentials);
     const exposures = new Map<string, number>();
     for (const user of new Set([...this.#features.values()].map((each) => each.user))) {
       if (user === undefined) continue;
       const path = `/api/v2/applications/${shop.application}/identities/${user}/exposures?environment=Production`;
-      const answer = (await manage(http, access, 'GET', path, 200)) as Exposures;
-      for (const { feature, checks } of answer.exposures) exposures.set(feature, checks);
+      const response = (await manage(http, access, 'GET', path, 200)) as Exposures;
+      for (const { feature, checks } of response.exposures) exposures.set(feature, checks);
     }
     return { checks: await readChecks(http, shop), exposures };
   }
 
-  #parts(): Part[] {
-    return [...this.#features.values()].flatMap(({ digits }) => digits.parts);
+  #listRequests(): CountedRequest[] {
+    return [...this.#features.values()].flatMap(({ digits }) => digits.requests);
   }
 }
 

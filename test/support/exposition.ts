@@ -31,7 +31,7 @@ export function parseExposition(text: string): { types: Map<string, string>; sam
       continue;
     }
     const sample = parseSample(line);
-    if (!types.has(familyOf(sample.name, types))) throw new Error(`No type before ${line}`);
+    if (!types.has(findFamily(sample.name, types))) throw new Error(`No type before ${line}`);
     const key = JSON.stringify([sample.name, Object.entries(sample.labels).sort()]);
     if (series.has(key)) throw new Error(`A series comes twice: ${line}`);
     series.add(key);
@@ -41,7 +41,7 @@ export function parseExposition(text: string): { types: Map<string, string>; sam
 }
 
 /** The metric that a sample belongs to: names in a histogram have suffixes. */
-function familyOf(name: string, types: ReadonlyMap<string, string>): string {
+function findFamily(name: string, types: ReadonlyMap<string, string>): string {
   const base = name.replace(/_(?:bucket|sum|count)$/, '');
   return types.get(base) === 'histogram' ? base : name;
 }

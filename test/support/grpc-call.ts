@@ -1,11 +1,11 @@
 import { type CallOptions, type ChannelOptions, Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
 
 /** How a call ended. */
-export interface Outcome {
+export interface CallResult {
   /** 0 when it succeeded. */
   readonly code: number;
   readonly details: string;
-  readonly answer: Buffer | undefined;
+  readonly response: Buffer | undefined;
   readonly trailers: Metadata;
 }
 
@@ -22,17 +22,17 @@ export function call(
   path: string,
   message: Buffer,
   { options = {}, metadata = {} }: { options?: CallOptions; metadata?: Record<string, string> } = {},
-): Promise<Outcome> {
+): Promise<CallResult> {
   return new Promise((resolve) => {
-    let answer: Buffer | undefined;
+    let response: Buffer | undefined;
     const sent = Metadata.fromHttp2Headers(metadata);
-    const onAnswer = (_: ServiceError | null, value?: Buffer) => {
-      answer = value;
+    const onResponse = (_: ServiceError | null, value?: Buffer) => {
+      response = value;
     };
-    const made = client.makeUnaryRequest(path, asTheyAre, asTheyAre, message, sent, options, onAnswer);
+    const made = client.makeUnaryRequest(path, asTheyAre, asTheyAre, message, sent, options, onResponse);
     made.once('status', ({ code, details, metadata: trailers }) =>
       // The status arrives before the response is delivered.
-      setImmediate(() => resolve({ code, details, answer, trailers })),
+      setImmediate(() => resolve({ code, details, response, trailers })),
     );
   });
 }

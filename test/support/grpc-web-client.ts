@@ -3,11 +3,11 @@ import { Code, ConnectError, createClient } from '@connectrpc/connect';
 import { createGrpcWebTransport } from '@connectrpc/connect-node';
 
 /** How a call ended. */
-export interface WebOutcome {
+export interface WebCallResult {
   /** Name of the gRPC status: `OK` when it succeeded. */
   readonly status: string;
   readonly message: string;
-  readonly answer: Message | undefined;
+  readonly response: Message | undefined;
   readonly trailers: Headers;
 }
 
@@ -17,7 +17,7 @@ export async function callByWeb(
   service: DescService,
   message: Message,
   { headers = {}, timeoutMs }: { headers?: Record<string, string>; timeoutMs?: number } = {},
-): Promise<WebOutcome> {
+): Promise<WebCallResult> {
   const transport = createGrpcWebTransport({ baseUrl, httpVersion: '1.1' });
   const client = createClient(service, transport) as Record<string, (...given: unknown[]) => Promise<Message>>;
   let trailers = new Headers();
@@ -26,10 +26,10 @@ export async function callByWeb(
   };
   const method = service.methods[0]!.localName;
   try {
-    const answer = await client[method]!(message, { headers, timeoutMs, onTrailer });
-    return { status: 'OK', message: '', answer, trailers };
+    const response = await client[method]!(message, { headers, timeoutMs, onTrailer });
+    return { status: 'OK', message: '', response, trailers };
   } catch (error) {
     const { code, rawMessage, metadata } = ConnectError.from(error);
-    return { status: Code[code]!, message: rawMessage, answer: undefined, trailers: metadata };
+    return { status: Code[code]!, message: rawMessage, response: undefined, trailers: metadata };
   }
 }

@@ -12,17 +12,17 @@ export interface ModuleSet {
 }
 
 /** The folder of the `node_modules` of a set: next to the dependencies of the project, which the modules may import, too. */
-export function modulesOf({ name }: ModuleSet): string {
+export function getModulesPath({ name }: ModuleSet): string {
   return resolve(import.meta.dirname, '../../node_modules/.cache', name);
 }
 
 export function isInstalled(set: ModuleSet): boolean {
-  return existsSync(join(modulesOf(set), 'node_modules', set.file));
+  return existsSync(join(getModulesPath(set), 'node_modules', set.file));
 }
 
 /** Installs the modules from the npm registry, unless they are there. @returns the folder of their `node_modules` */
 export async function installModules(set: ModuleSet): Promise<string> {
-  const installed = modulesOf(set);
+  const installed = getModulesPath(set);
   mkdirSync(installed, { recursive: true });
   for (const name of ['package.json', 'package-lock.json']) copyFileSync(join(set.folder, name), join(installed, name));
   const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund'];

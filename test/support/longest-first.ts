@@ -27,11 +27,11 @@ export const longest = [
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    return sorted.sort((a, b) => rankOf(a) - rankOf(b));
+    return sorted.sort((a, b) => computeRank(a) - computeRank(b));
   }
 }
 
-function rankOf({ moduleId }: TestSpecification): number {
+function computeRank({ moduleId }: TestSpecification): number {
   const rank = longest.findIndex((path) => moduleId.endsWith(`/${path}`));
   return rank < 0 ? longest.length : rank;
 }

@@ -25,9 +25,9 @@ export async function addOldSessions(data: string): Promise<OldSessions> {
     authTime: Math.floor(then / 1000),
   };
   try {
-    return await accountStore.change((draft) => ({
-      cookie: beginConsoleSession(sources, draft, granted).cookie,
-      refreshToken: startSession(sources, draft, { ...granted, clientId: 'flagmeter-cli' }).refreshToken,
+    return await accountStore.change((tx) => ({
+      cookie: beginConsoleSession(sources, tx, granted).cookie,
+      refreshToken: startSession(sources, tx, { ...granted, clientId: 'flagmeter-cli' }).refreshToken,
     }));
   } finally {
     await store.lmdb.close();

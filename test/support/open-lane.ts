@@ -4,7 +4,7 @@ import { Lane } from '../../src/storage/commit/lane.ts';
 import { QueueMonitor } from '../../src/storage/commit/queue-monitor.ts';
 import type { NewSeries } from '../../src/storage/lmdb/series.ts';
 
-const marks = { packets: { high: 100, low: 50 }, bytes: { high: 1e6, low: 5e5 }, age: { high: 100, low: 50 } };
+const watermarks = { packets: { high: 100, low: 50 }, bytes: { high: 1e6, low: 5e5 }, age: { high: 100, low: 50 } };
 
 const undelayed = { commitDelay: 0, commitSiblings: 100 };
 
@@ -12,7 +12,7 @@ const undelayed = { commitDelay: 0, commitSiblings: 100 };
 export function openLane(batchPackets = 10, delay = undelayed, durable?: (series: readonly NewSeries[]) => void) {
   const begun: { envelope: Envelope; end: (error?: unknown) => Promise<void> }[] = [];
   const heard: unknown[] = [];
-  const monitor = new QueueMonitor(marks);
+  const monitor = new QueueMonitor(watermarks);
   const committer: Committer = {
     commit: (envelope) =>
       new Promise((kept, refused) => {

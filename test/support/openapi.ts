@@ -36,9 +36,9 @@ interface Document {
 export interface OpenApi {
   /** Every operation by `POST /path`. */
   readonly operations: ReadonlyMap<string, Operation>;
-  statusesOf(name: string): number[];
+  listStatuses(name: string): number[];
   /** The codes of the problems that an operation documents, with their examples. */
-  problemsOf(name: string): Map<string, unknown>;
+  listProblems(name: string): Map<string, unknown>;
   /** Checks a value against a schema of the document's components. */
   conforms(schema: string, value: unknown): boolean;
   requestValidator(name: string, type: string): ValidateFunction;
@@ -56,7 +56,7 @@ export function readOpenApi(document: object): OpenApi {
       ]),
     ),
   );
-  const responsesOf = (name: string) => operations.get(name)!.responses;
+  const getResponses = (name: string) => operations.get(name)!.responses;
   const ajv = new Ajv2020({ strict: false, strictNumbers: true });
   ajv.addFormat('date-time', (text) => parseTime(text) !== undefined);
   ajv.addFormat('email', /^[^@]+@[^@]+$/);
@@ -75,25 +75,25 @@ export function readOpenApi(document: object): OpenApi {
 
   return {
     operations,
-    statusesOf(name) {
-      const statuses = Object.keys(responsesOf(name));
+    listStatuses(name) {
+      const statuses = Object.keys(getResponses(name));
       return statuses.filter((status) => status !== 'default').map(Number);
     },
-    problemsOf(name) {
-      const examples = Object.values(responsesOf(name)).flatMap(({ content }) =>
+    listProblems(name) {
+      const examples = Object.values(getResponses(name)).flatMap(({ content }) =>
         Object.entries(content?.['application/problem+json']?.examples ?? {}),
       );
       return new Map(examples.map(([code, { value }]) => [code, value]));
     },
     conforms: (schema, value) => validatorAt(['components', 'schemas', schema])(value) as boolean,
-    requestValidator: (name, type) => validatorAt([...placeOf(name), 'requestBody', 'content', type, 'schema']),
+    requestValidator: (name, type) => validatorAt([...findPlace(name), 'requestBody', 'content', type, 'schema']),
     responseValidator: (name, status, type) =>
-      validatorAt([...placeOf(name), 'responses', String(status), 'content', type, 'schema']),
+      validatorAt([...findPlace(name), 'responses', String(status), 'content', type, 'schema']),
   };
 }
 
 /** Where an operation is in the document. */
-function placeOf(name: string): string[] {
+function findPlace(name: string): string[] {
   const [method = '', path = ''] = name.split(' ');
   return ['paths', path, method.toLowerCase()];
 }

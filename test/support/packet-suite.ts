@@ -45,7 +45,7 @@ interface Report {
   }[];
 }
 
-interface Noted {
+interface NotedRefusal {
   readonly code: string;
   readonly count: number;
   readonly example: { readonly detail: string };
@@ -79,14 +79,14 @@ export function describePackets(name: string, start: () => Promise<Target>): voi
     });
 
     test.each(badPackets)('refuses $name with $status $code', async (packet) => {
-      const answer = await sendPacket(url(), packet, application.fills);
-      expect(answer.status).toBe(packet.status);
-      expect(answer.headers['content-type']).toBe('application/problem+json');
-      const body = JSON.parse(answer.text);
+      const response = await sendPacket(url(), packet, application.fills);
+      expect(response.status).toBe(packet.status);
+      expect(response.headers['content-type']).toBe('application/problem+json');
+      const body = JSON.parse(response.text);
       expect(body).toMatchObject({ status: packet.status, code: packet.code });
       if (packet.detail !== undefined) expect(body.detail).toBe(packet.detail);
       for (const key of ['frontendKey', 'mobileKey', 'backendKey', 'revokedKey'] as const) {
-        expect(answer.text).not.toContain(application.fills[key]);
+        expect(response.text).not.toContain(application.fills[key]);
       }
     });
 
@@ -96,11 +96,11 @@ export function describePackets(name: string, start: () => Promise<Target>): voi
     });
 
     test.each(countedPackets)('accepts $name', async (packet) => {
-      const answer = await sendPacket(url(), packet, application.fills);
-      expect(answer).toMatchObject({ status: 202, text: '' });
-      expect(answer.headers['flagmeter-noted']).toBe(packet.noted);
+      const response = await sendPacket(url(), packet, application.fills);
+      expect(response).toMatchObject({ status: 202, text: '' });
+      expect(response.headers['flagmeter-noted']).toBe(packet.noted);
       const isReadable = packet.noted !== undefined && packet.headers['origin'] !== undefined;
-      expect(answer.headers['access-control-expose-headers']).toBe(isReadable ? 'Flagmeter-Noted' : undefined);
+      expect(response.headers['access-control-expose-headers']).toBe(isReadable ? 'Flagmeter-Noted' : undefined);
     });
 
     test('counts exactly the accepted packets', async () => {
@@ -117,7 +117,7 @@ export function describePackets(name: string, start: () => Promise<Target>): voi
     });
 
     test('notes each packet of which an entry was left out, with an example', async () => {
-      const { entries } = (await read('ingest')) as { entries: readonly Noted[] };
+      const { entries } = (await read('ingest')) as { entries: readonly NotedRefusal[] };
       const noted = countedPackets.flatMap((packet) => packet.noted ?? []);
       for (const code of ['value_dropped', 'name_dropped', 'field_unknown', 'instance_dropped']) {
         const of = noted.filter((each) => each.startsWith(`${code}; `));

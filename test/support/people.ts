@@ -45,13 +45,17 @@ export async function attachPeople(
 ): Promise<People> {
   const access = await token(service.http, service.credentials);
   const application = await createApplication(service.http, access, { name: 'shop' });
-  const keyOf = async (type: 'Frontend' | 'Mobile' | 'Backend') =>
+  const issueKey = async (type: 'Frontend' | 'Mobile' | 'Backend') =>
     (await createKey(service.http, access, application, type)).key;
-  const keys = { Frontend: await keyOf('Frontend'), Mobile: await keyOf('Mobile'), Backend: await keyOf('Backend') };
-  return peopleOf(service, clock, application, keys, options);
+  const keys = {
+    Frontend: await issueKey('Frontend'),
+    Mobile: await issueKey('Mobile'),
+    Backend: await issueKey('Backend'),
+  };
+  return createPeople(service, clock, application, keys, options);
 }
 
-function peopleOf(
+function createPeople(
   service: LocalService,
   clock: TestClock,
   application: string,
@@ -93,7 +97,7 @@ function peopleOf(
       await service.stop();
       const { data, credentials } = service;
       const again = await startLocal({ ...options, clock, data, credentials });
-      return peopleOf(again, clock, application, keys, options);
+      return createPeople(again, clock, application, keys, options);
     },
   };
 }

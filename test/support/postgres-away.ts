@@ -1,5 +1,5 @@
 import type { AccountStore } from '../../src/accounts/store/account-store.ts';
-import { ApiError, postgresUnavailable } from '../../src/contract/errors.ts';
+import { postgresUnavailable, Refusal } from '../../src/contract/errors.ts';
 import { embeddedStorage, type Storage } from '../../src/serve/storage.ts';
 
 /** A data directory whose accounts can be made unavailable, as with PostgreSQL. */
@@ -16,7 +16,7 @@ export function switchedStorage(): SwitchedStorage {
     async openAccounts(parts, health) {
       const accountStore = await embedded.openAccounts(parts, health);
       const current: AccountStore['current'] = async () => {
-        if (storage.away) throw new ApiError('engine_unavailable', postgresUnavailable, 2);
+        if (storage.away) throw new Refusal('engine_unavailable', postgresUnavailable, 2);
       };
       return Object.assign(accountStore, { current });
     },

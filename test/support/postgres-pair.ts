@@ -16,7 +16,7 @@ export class PostgresPair {
   /** Starts both, and waits until a commit needs the standby. */
   static async start(options: PostgresOptions = {}, ofStandby: PostgresOptions = options): Promise<PostgresPair> {
     const primary = await Postgres.start(options);
-    const standby = await copyOf(primary, ofStandby);
+    const standby = await copyPrimary(primary, ofStandby);
     const pair = new PostgresPair(primary, standby);
     await pair.beSynchronous();
     return pair;
@@ -44,7 +44,7 @@ export class PostgresPair {
 
   /** From now on each commit waits for the standby. */
   async beSynchronous(): Promise<void> {
-    this.#primary.set({ synchronous_standby_names: `'FIRST 1 (${nameOf(this.#standby)})'` });
+    this.#primary.set({ synchronous_standby_names: `'FIRST 1 (${formatName(this.#standby)})'` });
     await this.#primary.reload();
     await until(async () => {
       const rows = await this.#primary.query('SELECT 1 FROM pg_stat_replication WHERE sync_state = $1', ['sync']);
@@ -93,7 +93,7 @@ export function primaryAndStandby(options?: PostgresOptions, ofStandby?: Postgre
   return PostgresPair.start(options, ofStandby);
 }
 
-async function copyOf(primary: Postgres, options: PostgresOptions): Promise<Postgres> {
+async function copyPrimary(primary: Postgres, options: PostgresOptions): Promise<Postgres> {
   const port = options.port ?? (await freePort(options.prefix ? undefined : options.host));
   const folder = emptyServer();
   await primary.run('pg_basebackup', ['-D', join(folder, 'data'), '-c', 'fast', '-d', connectionInfo(primary)]);
@@ -105,7 +105,7 @@ async function copyOf(primary: Postgres, options: PostgresOptions): Promise<Post
 
 function follow(standby: Postgres, primary: Postgres): void {
   standby.set({
-    primary_conninfo: `'${connectionInfo(primary)} application_name=${nameOf(standby)}'`,
+    primary_conninfo: `'${connectionInfo(primary)} application_name=${formatName(standby)}'`,
     synchronous_standby_names: "''",
     recovery_target_timeline: "'latest'",
   });
@@ -114,7 +114,7 @@ function follow(standby: Postgres, primary: Postgres): void {
   own(signal);
 }
 
-function nameOf({ port }: Postgres): string {
+function formatName({ port }: Postgres): string {
   return `standby_${port}`;
 }
 

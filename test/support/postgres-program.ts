@@ -14,7 +14,7 @@ export const whyNoPostgres =
   programs === undefined ? 'PostgreSQL is not installed: apt-get install postgresql' : undefined;
 
 /** Owns the servers' files. The server refuses to run as root, so it is the user of Debian's package then. */
-const owner = isRoot && programs !== undefined ? { uid: idOf('-u'), gid: idOf('-g') } : undefined;
+const owner = isRoot && programs !== undefined ? { uid: readId('-u'), gid: readId('-g') } : undefined;
 
 function findPrograms(): string | undefined {
   const debian = '/usr/lib/postgresql';
@@ -28,7 +28,7 @@ function findPrograms(): string | undefined {
   return folders.find((folder) => existsSync(join(folder, 'initdb')));
 }
 
-function idOf(flag: '-u' | '-g'): number {
+function readId(flag: '-u' | '-g'): number {
   return Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
 }
 

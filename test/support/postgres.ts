@@ -118,7 +118,7 @@ export class Postgres {
   }
 
   /** Copies a database, so that it can be restored. */
-  async copyOf(url: string): Promise<() => Promise<void>> {
+  async copyDatabase(url: string): Promise<() => Promise<void>> {
     const name = new URL(url).pathname.slice(1);
     const cut = async (allowed: boolean) => {
       await this.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS ${allowed}`);

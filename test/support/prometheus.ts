@@ -93,8 +93,8 @@ export class Prometheus {
   }
 
   async #get(path: string): Promise<unknown> {
-    const answer = await fetch(`${this.#url}/api/v1/${path}`);
-    const { status, data, error } = (await answer.json()) as { status: string; data: unknown; error?: string };
+    const response = await fetch(`${this.#url}/api/v1/${path}`);
+    const { status, data, error } = (await response.json()) as { status: string; data: unknown; error?: string };
     if (status !== 'success') throw new Error(`${path}: ${error}`);
     return data;
   }

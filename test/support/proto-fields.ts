@@ -1,4 +1,4 @@
-import { ApiError } from '../../src/contract/errors.ts';
+import { Refusal } from '../../src/contract/errors.ts';
 import { bytesField, joinFields, numberField } from '../../src/grpc/protobuf.ts';
 
 /** Key, environment and time, which are laid out alike in both kinds of report. */
@@ -18,11 +18,11 @@ export function doubleField(field: number, value: number): Buffer {
 }
 
 /** The code of the refusal, or `none`. */
-export function codeOf(decode: () => unknown): string {
+export function readCode(decode: () => unknown): string {
   try {
     decode();
   } catch (error) {
-    if (error instanceof ApiError) return error.code;
+    if (error instanceof Refusal) return error.code;
     throw error;
   }
   return 'none';

@@ -57,7 +57,7 @@ export function namesIn(file: FileDescriptorProto): { services: string[]; symbol
 }
 
 /** A file's descriptor as bytes. */
-export function bytesOf(file: FileDescriptorProto): Uint8Array {
+export function encodeFile(file: FileDescriptorProto): Uint8Array {
   return toBinary(FileDescriptorProtoSchema, file);
 }
 
@@ -108,7 +108,7 @@ function isOptional(field: protobuf.Field): boolean {
 
 function describeField(field: protobuf.Field, oneofs: readonly string[]): FieldDescriptorProto {
   const map: boolean = field instanceof protobuf.MapField;
-  const type = map ? { type: Kind.MESSAGE, typeName: entryName(field) } : typeOf(field);
+  const type = map ? { type: Kind.MESSAGE, typeName: entryName(field) } : describeType(field);
   const oneof = isOptional(field) ? `_${field.name}` : field.partOf?.name;
   return create(FieldDescriptorProtoSchema, {
     name: field.name,
@@ -128,7 +128,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   bytes: Kind.BYTES,
 };
 
-function typeOf({ type, resolvedType }: { type: string; resolvedType: protobuf.Type | protobuf.Enum | null }) {
+function describeType({ type, resolvedType }: { type: string; resolvedType: protobuf.Type | protobuf.Enum | null }) {
   if (resolvedType !== null) {
     const kind = resolvedType instanceof protobuf.Enum ? Kind.ENUM : Kind.MESSAGE;
     return { type: kind, typeName: resolvedType.fullName };
@@ -149,12 +149,12 @@ function entryName(field: protobuf.FieldBase): string {
 }
 
 function describeEntry(field: protobuf.MapField): DescriptorProto {
-  const part = (name: string, number: number, type: ReturnType<typeof typeOf>) =>
+  const part = (name: string, number: number, type: ReturnType<typeof describeType>) =>
     create(FieldDescriptorProtoSchema, { name, jsonName: name, number, label: Label.OPTIONAL, ...type });
-  const key = part('key', 1, typeOf({ type: field.keyType, resolvedType: null }));
+  const key = part('key', 1, describeType({ type: field.keyType, resolvedType: null }));
   return create(DescriptorProtoSchema, {
     name: shortEntryName(field),
-    field: [key, part('value', 2, typeOf(field))],
+    field: [key, part('value', 2, describeType(field))],
     options: { mapEntry: true },
   });
 }

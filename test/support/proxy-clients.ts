@@ -9,13 +9,13 @@ import { call } from './grpc-call.ts';
 const ca = readFileSync(new URL('../http/support/tls/cert.pem', import.meta.url));
 
 /** The outcome of a request. */
-export interface Answered {
+export interface ProxyResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: string;
 }
 
-export interface Sent {
+export interface RequestOptions {
   readonly method?: string;
   readonly headers?: Record<string, string>;
   readonly body?: string | Buffer;
@@ -26,14 +26,14 @@ export interface Sent {
 }
 
 /** A request over HTTP/1.1, as older servers send them. */
-export function byHttp1(port: number, path: string, { body, ...options }: Sent): Promise<Answered> {
+export function byHttp1(port: number, path: string, { body, ...options }: RequestOptions): Promise<ProxyResponse> {
   return new Promise((resolve, reject) => {
     const sent = request(
       { host: '127.0.0.1', servername: 'localhost', port, path, ca, agent: false, ...options },
       (answer) => {
         let text = '';
-        answer.setEncoding('utf8').on('data', (part: string) => {
-          text += part;
+        answer.setEncoding('utf8').on('data', (chunk: string) => {
+          text += chunk;
         });
         answer.once('end', () => resolve({ status: answer.statusCode!, headers: answer.headers, body: text }));
       },
@@ -47,20 +47,20 @@ export function byHttp1(port: number, path: string, { body, ...options }: Sent):
 export function byHttp2(
   port: number,
   path: string,
-  { method = 'GET', headers, body, localAddress }: Sent,
-): Promise<Answered> {
+  { method = 'GET', headers, body, localAddress }: RequestOptions,
+): Promise<ProxyResponse> {
   return new Promise((resolve, reject) => {
     const from = localAddress === undefined ? {} : { localAddress };
     const session = connectHttp2(`https://127.0.0.1:${port}`, { ca, servername: 'localhost', ...from });
     session.once('error', reject);
     const stream = session.request({ ':method': method, ':path': path, ...headers });
-    let answered: Answered['headers'] = {};
+    let answered: ProxyResponse['headers'] = {};
     let text = '';
     stream.once('response', (head) => {
-      answered = head as Answered['headers'];
+      answered = head as ProxyResponse['headers'];
     });
-    stream.setEncoding('utf8').on('data', (part: string) => {
-      text += part;
+    stream.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
     });
     stream.once('error', reject);
     stream.once('close', () => {

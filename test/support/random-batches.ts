@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { Batch } from '../../src/storage/commit/batch.ts';
-import { bucketOf, bucketWidth, seriesRef } from '../../src/storage/lmdb/blocks.ts';
+import { bucketWidth, encodeBucket, seriesRef } from '../../src/storage/lmdb/blocks.ts';
 import { digestIdentity, newInstanceId } from '../../src/storage/lmdb/instances.ts';
-import { subjectText } from '../../src/storage/lmdb/ledger.ts';
+import { encodeDimensions } from '../../src/storage/lmdb/ledger.ts';
 import { environmentOrdinal } from '../../src/storage/lmdb/sketches.ts';
 
 /** Batches with few series, people and messages, so that they often coincide. */
@@ -13,7 +13,7 @@ const environment = fc.constantFrom(...testEnvironments);
 const minute = fc.integer({ min: 100_000, max: 100_003 });
 const bucket = fc
   .tuple(fc.constantFrom(...Object.values(bucketWidth)), minute)
-  .map(([width, at]) => bucketOf(width, at));
+  .map(([width, at]) => encodeBucket(width, at));
 const counts = fc.tuple(fc.nat(9), fc.nat(9), fc.nat(9));
 
 const record = fc.record({
@@ -63,7 +63,7 @@ export class BatchFiller {
     }
     const [first] = entries;
     if (first === undefined) return;
-    const subject = subjectText({
+    const subject = encodeDimensions({
       ...{ environment: first.environment, transport: 'http', route: 'telemetry', outcome: 'accepted' },
       ...{ status: 202, code: null, userAgent: person ?? null, instance: null },
     } as never);

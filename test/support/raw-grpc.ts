@@ -41,7 +41,7 @@ export function grpcFrame(message: Uint8Array, flag = 0): Buffer {
 }
 
 /** How a call ended: its status and our code. */
-export async function endOf(
+export async function readEnd(
   stream: ClientHttp2Stream,
 ): Promise<{ status: number; code: string | undefined; reset: number }> {
   const closed = once(stream, 'close');

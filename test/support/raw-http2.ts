@@ -18,7 +18,7 @@ function frame(type: number, flags: number, stream: number, payload: Uint8Array 
 }
 
 /** A length of HPACK, of seven bits at first (RFC 7541 §5.1). */
-function lengthOf(text: Buffer): Buffer {
+function encodeLength(text: Buffer): Buffer {
   if (text.length < 127) return Buffer.from([text.length]);
   const bytes = [127];
   let rest = text.length - 127;
@@ -32,7 +32,7 @@ function block(fields: readonly RawHeader[]): Buffer {
     Buffer.from([0]),
     ...field.flatMap((text) => {
       const bytes = Buffer.from(text, 'latin1');
-      return [lengthOf(bytes), bytes];
+      return [encodeLength(bytes), bytes];
     }),
   ]);
   return Buffer.concat(parts);
@@ -55,8 +55,8 @@ export async function sendRawHttp2(port: number, bytes: Buffer, waitMs: number):
   await once(socket, 'secureConnect');
   let received: Buffer = Buffer.alloc(0);
   const over = new Promise<void>((resolve) => {
-    socket.on('data', (part: Buffer) => {
-      received = Buffer.concat([received, part]);
+    socket.on('data', (chunk: Buffer) => {
+      received = Buffer.concat([received, chunk]);
       if (isOver(received)) resolve();
     });
     socket.once('close', () => resolve()).once('error', () => resolve());

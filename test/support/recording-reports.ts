@@ -1,5 +1,5 @@
 import type { KeyHolder } from '../../src/accounts/key-index.ts';
-import type { ApiError } from '../../src/contract/errors.ts';
+import type { Refusal } from '../../src/contract/errors.ts';
 import type { RefusalCode } from '../../src/contract/refusals.ts';
 import type { SentBody } from '../../src/http/sent-body.ts';
 import { LargeBodies } from '../../src/ingest/admission/large-bodies.ts';
@@ -14,7 +14,7 @@ import { systemClock } from '../../src/runtime/clock.ts';
 type Sender = TransportSource & { readonly idempotencyKey?: string };
 
 /** A refusal as recorded in the ledger. If the application is unknown, only the code is recorded. */
-export interface Told {
+export interface RecordedRefusal {
   readonly code: RefusalCode;
   readonly route?: LedgerSource['route'];
   readonly sender?: Sender;
@@ -24,7 +24,7 @@ export interface Told {
 /** Accepts and records every report, unless configured otherwise. Every key belongs to an application. */
 export class RecordingReports implements ReportKinds {
   readonly reports: { readonly report: Report; readonly sender: Sender }[] = [];
-  readonly told: Told[] = [];
+  readonly told: RecordedRefusal[] = [];
   /** The formats of reports that would be decoded in another thread. */
   readonly decoded: FormatName[] = [];
   /** Thrown at every report. */
@@ -46,7 +46,7 @@ export class RecordingReports implements ReportKinds {
     bodies: new LargeBodies(1e9),
     unknown: { take: () => 0, owe: () => {}, wait: () => 0 },
     decoder: {
-      inTurn: (_: string, work: () => Promise<unknown>) => work(),
+      schedule: (_: string, work: () => Promise<unknown>) => work(),
       decode: async (body: SentBody, format: FormatName) => {
         this.decoded.push(format);
         return reportDecoders[format](body.unpack());
@@ -55,11 +55,11 @@ export class RecordingReports implements ReportKinds {
     collect: () => {
       if (this.closed !== undefined) throw this.closed;
     },
-    keys: { findKey: holderOf, markUsed: () => {}, markRefused: () => {} },
+    keys: { findKey: createHolder, markUsed: () => {}, markRefused: () => {} },
     ledger: {
-      refusedUnread: ({ code }: ApiError) => void this.told.push({ code, claimed: {} }),
-      refusedUnattributed: ({ code }: ApiError) => void this.told.push({ code, claimed: {} }),
-      refused: ({ code }: ApiError, source: LedgerSource, { holder, environment }: Refused) => {
+      refusedUnread: ({ code }: Refusal) => void this.told.push({ code, claimed: {} }),
+      refusedUnattributed: ({ code }: Refusal) => void this.told.push({ code, claimed: {} }),
+      refused: ({ code }: Refusal, source: LedgerSource, { holder, environment }: RefusedHolder) => {
         const { route, transport, userAgent, instance } = source;
         const claimed = { appKey: holder.appKey, environment, instanceName: instance };
         this.told.push({ code, route, sender: { transport, userAgent }, claimed: JSON.parse(JSON.stringify(claimed)) });
@@ -70,7 +70,7 @@ export class RecordingReports implements ReportKinds {
   #kind<R extends Report>(route: ReportKind<R>['route']): ReportKind<R> {
     return {
       route,
-      resolve: ({ appKey }) => ({ holder: holderOf(appKey), environment: { number: 1 } as never }),
+      resolve: ({ appKey }) => ({ holder: createHolder(appKey), environment: { number: 1 } as never }),
       prepare: async () => {},
       count: (message, _, source, key) => {
         const report = (message instanceof LongReport ? message.report : message) as unknown as R;
@@ -82,9 +82,9 @@ export class RecordingReports implements ReportKinds {
   }
 }
 
-type Named = KeyHolder & { readonly appKey: string };
-type Refused = { readonly holder: Named; readonly environment: string | undefined };
+type NamedHolder = KeyHolder & { readonly appKey: string };
+type RefusedHolder = { readonly holder: NamedHolder; readonly environment: string | undefined };
 
-function holderOf(appKey: string): Named {
-  return { appKey, application: { number: 1 } } as unknown as Named;
+function createHolder(appKey: string): NamedHolder {
+  return { appKey, application: { number: 1 } } as unknown as NamedHolder;
 }

@@ -73,6 +73,6 @@ export const metricsReport = {
 };
 
 /** The message `name` with the content of `json`, for clients that encode it themselves. */
-export function messageOf(name: string, json: unknown): Message {
+export function parseMessage(name: string, json: unknown): Message {
   return fromJson(registry.getMessage(name)!, json as JsonValue, { registry });
 }

@@ -1,7 +1,7 @@
 import type { Client } from '@grpc/grpc-js';
 import { call, openClient } from './grpc-call.ts';
 import { callByWeb } from './grpc-web-client.ts';
-import { decode, encode, messageOf, registry } from './report-messages.ts';
+import { decode, encode, parseMessage, registry } from './report-messages.ts';
 
 /** A report in the JSON that HTTP takes; protobuf's JSON is the same. */
 export type ReportBody = Readonly<Record<string, unknown>>;
@@ -50,9 +50,9 @@ const answers: Readonly<Record<string, string>> = {
 
 function grpcTransport(client: Client, metadata: Headers): ReportTransport {
   const send = async (path: string, type: string, report: ReportBody) => {
-    const { code, details, answer } = await call(client, path, encode(type, report), { metadata });
-    if (answer === undefined) throw new Error(`${code}: ${details}`);
-    return countIn(decode(answers[type]!, answer) as object);
+    const { code, details, response } = await call(client, path, encode(type, report), { metadata });
+    if (response === undefined) throw new Error(`${code}: ${details}`);
+    return countIn(decode(answers[type]!, response) as object);
   };
   return {
     name: 'gRPC',
@@ -64,9 +64,9 @@ function grpcTransport(client: Client, metadata: Headers): ReportTransport {
 
 function grpcWebTransport(url: string, headers: Headers): ReportTransport {
   const send = async (service: string, type: string, report: ReportBody) => {
-    const outcome = await callByWeb(url, registry.getService(service)!, messageOf(type, report), { headers });
-    if (outcome.answer === undefined) throw new Error(`${outcome.status}: ${outcome.message}`);
-    return countIn(outcome.answer);
+    const result = await callByWeb(url, registry.getService(service)!, parseMessage(type, report), { headers });
+    if (result.response === undefined) throw new Error(`${result.status}: ${result.message}`);
+    return countIn(result.response);
   };
   return {
     name: 'gRPC-Web',

@@ -3,7 +3,7 @@ import { binaryPath, freshDirectory } from './binary.ts';
 import { patienceMs } from './patience.ts';
 
 /** How a process ended. */
-export interface Ended {
+export interface ExitResult {
   /** `null` when a signal ended it. */
   readonly code: number | null;
   readonly signal: string | null;
@@ -17,7 +17,7 @@ export function runProgram(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
   timeout = patienceMs,
-): Promise<Ended> {
+): Promise<ExitResult> {
   const options = {
     cwd: freshDirectory(),
     env: { PATH: process.env['PATH'], ...env },
@@ -37,6 +37,6 @@ export function runBinary(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
   timeout?: number,
-): Promise<Ended> {
+): Promise<ExitResult> {
   return runProgram(binaryPath, args, env, timeout);
 }

@@ -63,7 +63,7 @@ export interface LocalOptions {
 }
 
 /** Without front-end threads unless the arguments ask for some: in a test of one part they only take memory. */
-function threadsOf(args: readonly string[] = []): readonly string[] {
+function chooseThreads(args: readonly string[] = []): readonly string[] {
   return args.includes('--threads') ? [] : ['--threads', '0'];
 }
 
@@ -72,7 +72,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalServi
   const data = options.data ?? `${freshDirectory()}/data`;
   const time = options.clock ?? systemClock;
   const clock = { ...systemClock, now: () => time.now(), monotonic: () => time.monotonic() };
-  const argv = ['--data', data, ...freePorts, ...threadsOf(options.args), ...(options.args ?? [])];
+  const argv = ['--data', data, ...freePorts, ...chooseThreads(options.args), ...(options.args ?? [])];
   const config = loadConfig({ argv, env: {}, readFile: (path) => readFileSync(path, 'utf8') });
   const adminPassword = newPassword(randomBytes); // Set here, so that it need not be replaced at the first sign-in.
   const accounts = options.accounts ?? openAccountTables(data);

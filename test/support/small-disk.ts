@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { expect } from 'vitest';
-import { binaryPath, type Credentials, freshDirectory, type Started, startProcess } from './binary.ts';
+import { binaryPath, type Credentials, freshDirectory, type StartedProcess, startProcess } from './binary.ts';
 import { openShop, sendCheck } from './shop.ts';
 
 /** A service on a separate file system, which `fill` fills and `free` frees. */
-export interface OnSmallDisk extends Started {
+export interface OnSmallDisk extends StartedProcess {
   fill(): void;
   free(): void;
 }

@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 /** Starts threads of a test from a file of source code, without a build of the whole program. They end with the test. */
 export async function sourceThreads(
   input: string,
-): Promise<(workerData: object, transferList?: Transferred) => Worker> {
+): Promise<(workerData: object, transferList?: TransferList) => Worker> {
   const { output } = await build({ input, platform: 'node', write: false, output: { format: 'cjs' } });
   return (workerData, transferList = []) => {
     const worker = new Worker(output[0].code, { eval: true, workerData, transferList });
@@ -14,4 +14,4 @@ export async function sourceThreads(
   };
 }
 
-type Transferred = NonNullable<ConstructorParameters<typeof Worker>[1]>['transferList'];
+type TransferList = NonNullable<ConstructorParameters<typeof Worker>[1]>['transferList'];

@@ -2,6 +2,6 @@
 const moving = ['completeThrough', 'from', 'lastUsedAt'];
 
 /** Answers of the management API without the values that change without a request. */
-export function steadyAnswers(answers: unknown): unknown {
-  return JSON.parse(JSON.stringify(answers, (key, value) => (moving.includes(key) ? undefined : value)));
+export function steadyResponses(responses: unknown): unknown {
+  return JSON.parse(JSON.stringify(responses, (key, value) => (moving.includes(key) ? undefined : value)));
 }

@@ -10,7 +10,7 @@ import { encode } from './report-messages.ts';
 const ca = readFileSync(new URL('../http/support/tls/cert.pem', import.meta.url));
 const environment = 'Production';
 
-export interface Wanted {
+export interface ClientOptions {
   /** Of the load balancer, on `localhost`. */
   readonly port: number;
   readonly credentials: Credentials;
@@ -23,7 +23,7 @@ export interface Wanted {
 }
 
 /** The requests of clients so far, and the answers. */
-export interface Told {
+export interface ClientState {
   readonly checks: Map<string, number>;
   /** Access tokens that must be refused, and that must not be. */
   readonly invalidated: string[];
@@ -35,20 +35,20 @@ export interface Told {
 }
 
 export interface SteadyClients {
-  readonly told: Told;
+  readonly told: ClientState;
   /** Resolves when each client has received this number of further answers. */
   rounds(count: number): Promise<void>;
   stop(): Promise<void>;
 }
 
-interface Asked {
+interface RequestOptions {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** A form, or a value that is sent as JSON. */
   readonly body?: unknown;
 }
 
-interface Answer {
+interface TextResponse {
   readonly status: number;
   readonly text: string;
 }
@@ -56,20 +56,20 @@ interface Answer {
 const betweenMs = 50;
 
 /** Starts a client of each kind. Each sends one request after the other, without retries: the load balancer retries. */
-export function startClients(wanted: Wanted): SteadyClients {
+export function startClients(wanted: ClientOptions): SteadyClients {
   const agent = new Agent({ ca, keepAlive: true });
   const grpc = new Client(`localhost:${wanted.port}`, channel.createSsl(ca));
-  const told: Told = {
+  const told: ClientState = {
     ...{ checks: new Map(), invalidated: [], valid: [], failures: [] },
     refreshToken: wanted.refreshToken,
   };
-  const ask = (path: string, asked: Asked = {}) => send(agent, wanted.port, path, asked);
-  const parts = { ask, grpc, told, wanted };
+  const ask = (path: string, asked: RequestOptions = {}) => send(agent, wanted.port, path, asked);
+  const services = { ask, grpc, told, wanted };
   let isOver = false;
   const rounds = new Map<string, number>();
   const loops = Object.entries(clients).map(async ([name, once]) => {
     for (let number = 1; !isOver; number += 1) {
-      await once(parts, number).catch((error) => told.failures.push(`${name} ${number}: ${String(error)}`));
+      await once(services, number).catch((error) => told.failures.push(`${name} ${number}: ${String(error)}`));
       rounds.set(name, number);
       await pause(betweenMs);
     }
@@ -90,28 +90,28 @@ export function startClients(wanted: Wanted): SteadyClients {
   };
 }
 
-interface Parts {
-  readonly ask: (path: string, asked?: Asked) => Promise<Answer>;
+interface ClientServices {
+  readonly ask: (path: string, asked?: RequestOptions) => Promise<TextResponse>;
   readonly grpc: Client;
-  readonly told: Told;
-  readonly wanted: Wanted;
+  readonly told: ClientState;
+  readonly wanted: ClientOptions;
 }
 
 const origin = 'https://shop.example.com';
 
 /** The repeated action of each client. It throws on an answer that no client may get. */
-const clients: Readonly<Record<string, (parts: Parts, number: number) => Promise<void>>> = {
+const clients: Readonly<Record<string, (services: ClientServices, number: number) => Promise<void>>> = {
   async packets({ ask, told, wanted }) {
     const body = { k: wanted.frontendKey, e: environment, f: { packets: { on: [1] } } };
     expectStatus(await ask('/api/frontend/telemetry', { headers: { origin }, body }), 202);
     count(told, 'packets');
   },
   async reports({ ask, told, wanted }) {
-    expectStatus(await ask('/api/usage/stats', { body: reportOf(wanted, 'reports') }), 200);
+    expectStatus(await ask('/api/usage/stats', { body: createReport(wanted, 'reports') }), 200);
     count(told, 'reports');
   },
   async calls({ grpc, told, wanted }) {
-    const message = encode('Usage.FeatureStat', reportOf(wanted, 'calls'));
+    const message = encode('Usage.FeatureStat', createReport(wanted, 'calls'));
     const { code, details } = await call(grpc, '/Usage.Usage/SendStats', message);
     if (code !== 0) throw new Error(`${code} ${details}`);
     count(told, 'calls');
@@ -138,8 +138,8 @@ const clients: Readonly<Record<string, (parts: Parts, number: number) => Promise
   },
   async refreshes({ ask, told, wanted: { clientId } }) {
     const form = { grant_type: 'refresh_token', refresh_token: told.refreshToken, client_id: clientId };
-    const answer = expectStatus(await ask('/connect/token', { body: new URLSearchParams(form) }), 200);
-    const tokens = JSON.parse(answer) as { refresh_token: string; access_token: string };
+    const response = expectStatus(await ask('/connect/token', { body: new URLSearchParams(form) }), 200);
+    const tokens = JSON.parse(response) as { refresh_token: string; access_token: string };
     told.refreshToken = tokens.refresh_token;
     expectStatus(await ask('/connect/userinfo', bearer(tokens.access_token)), 200);
   },
@@ -154,43 +154,43 @@ const clients: Readonly<Record<string, (parts: Parts, number: number) => Promise
   },
 };
 
-async function newToken(ask: Parts['ask'], { credentials }: Wanted): Promise<string> {
+async function newToken(ask: ClientServices['ask'], { credentials }: ClientOptions): Promise<string> {
   const { clientId: client_id, clientSecret: client_secret } = credentials;
   const form = { grant_type: 'client_credentials', client_id, client_secret, scope: 'openid flagmeter' };
-  const answer = expectStatus(await ask('/connect/token', { body: new URLSearchParams(form) }), 200);
-  return (JSON.parse(answer) as { access_token: string }).access_token;
+  const response = expectStatus(await ask('/connect/token', { body: new URLSearchParams(form) }), 200);
+  return (JSON.parse(response) as { access_token: string }).access_token;
 }
 
-function reportOf({ backendKey: appKey }: Wanted, feature: string) {
+function createReport({ backendKey: appKey }: ClientOptions, feature: string) {
   const time = new Date().toISOString();
   return { appKey, environment, time, stats: [{ feature, variantStats: { on: { checkCount: 1 } } }] };
 }
 
-function bearer(access: string): Asked {
+function bearer(access: string): RequestOptions {
   return { headers: { authorization: `Bearer ${access}` } };
 }
 
-function count({ checks }: Told, feature: string): void {
+function count({ checks }: ClientState, feature: string): void {
   checks.set(feature, (checks.get(feature) ?? 0) + 1);
 }
 
-function expectStatus({ status, text }: Answer, expected: number): string {
+function expectStatus({ status, text }: TextResponse, expected: number): string {
   if (status !== expected) throw new Error(`${status}, not ${expected}: ${text}`);
   return text;
 }
 
-function send(agent: Agent, port: number, path: string, asked: Asked): Promise<Answer> {
+function send(agent: Agent, port: number, path: string, asked: RequestOptions): Promise<TextResponse> {
   const { body, method = body === undefined ? 'GET' : 'POST', headers } = asked;
   const isForm = body instanceof URLSearchParams;
   const type = isForm ? 'application/x-www-form-urlencoded' : 'application/json';
   const options = { host: 'localhost', port, path, agent, method, headers: { 'content-type': type, ...headers } };
   return new Promise((resolve, reject) => {
-    const sent = request(options, (answer) => {
+    const sent = request(options, (response) => {
       let text = '';
-      answer.setEncoding('utf8').on('data', (part: string) => {
-        text += part;
+      response.setEncoding('utf8').on('data', (chunk: string) => {
+        text += chunk;
       });
-      answer.once('error', reject).once('end', () => resolve({ status: answer.statusCode ?? 0, text }));
+      response.once('error', reject).once('end', () => resolve({ status: response.statusCode ?? 0, text }));
     });
     sent.once('error', (error) => reject(new Error(`${path}: ${error.message}`)));
     sent.end(body === undefined ? undefined : isForm ? body.toString() : JSON.stringify(body));

@@ -24,15 +24,15 @@ export type Elsewhere = (request: IncomingMessage, response: ServerResponse) => 
 
 /**
  * Starts one on a free port, which forwards. Its own answers are readable by pages of any origin.
- * @param answerElsewhere another service on the same host (default: none)
+ * @param forwardElsewhere another service on the same host (default: none)
  */
 export async function startUnreliableHost(
   target: string,
-  answerElsewhere: Elsewhere = () => false,
+  forwardElsewhere: Elsewhere = () => false,
 ): Promise<UnreliableHost> {
   let behaviours: Behaviour[] = ['forward'];
   const server = createServer((request, response) => {
-    if (answerElsewhere(request, response)) return;
+    if (forwardElsewhere(request, response)) return;
     if (request.method === 'OPTIONS') {
       host.preflights.push(request.headers['access-control-request-headers'] ?? '');
       return pass(host.target, request, response);
@@ -66,9 +66,9 @@ export async function startUnreliableHost(
 function pass(target: string, request: IncomingMessage, response: ServerResponse, isLost = false): void {
   const { method, url, headers } = request;
   const disconnect = () => void request.socket.destroy();
-  const forwarded = requestTo(`http://${target}${url}`, { method, headers }, (answer) => {
-    if (isLost) answer.resume().on('end', disconnect);
-    else answer.pipe(response.writeHead(answer.statusCode ?? 0, answer.headers));
+  const forwarded = requestTo(`http://${target}${url}`, { method, headers }, (upstream) => {
+    if (isLost) upstream.resume().on('end', disconnect);
+    else upstream.pipe(response.writeHead(upstream.statusCode ?? 0, upstream.headers));
   });
   forwarded.on('error', disconnect);
   request.pipe(forwarded);

@@ -2,9 +2,9 @@ import type { CountedMessage, Delta } from '../../src/replication/delta.ts';
 import { HyperLogLog } from '../../src/storage/aggregate/hyperloglog.ts';
 import { addValue, mergeLedgerTotal, mergeMeasurement } from '../../src/storage/aggregate/merge.ts';
 import {
-  bucketOf,
   bucketWidth,
   countsCodec,
+  encodeBucket,
   type Measurement,
   measurementCodec,
   scanCells,
@@ -13,7 +13,7 @@ import {
 import { decodeExposures } from '../../src/storage/lmdb/exposures.ts';
 import { type LedgerTotal, readLedgerLine } from '../../src/storage/lmdb/ledger.ts';
 import { decodeSenders } from '../../src/storage/lmdb/senders.ts';
-import { seenOf, seriesOf } from '../../src/storage/lmdb/series.ts';
+import { listSeenSeries, listSeries } from '../../src/storage/lmdb/series.ts';
 import { readChunk, sketchChunks } from '../../src/storage/lmdb/sketches.ts';
 import type { UsageTables } from '../../src/storage/lmdb/usage.ts';
 import { testEnvironments } from './random-batches.ts';
@@ -45,7 +45,7 @@ export class UsageModel {
     return cell;
   }
 
-  usersOf(ref: number, day: number): HyperLogLog {
+  getUsers(ref: number, day: number): HyperLogLog {
     const sketch = this.users.get(`${ref} ${day}`) ?? new HyperLogLog();
     this.users.set(`${ref} ${day}`, sketch);
     return sketch;
@@ -84,7 +84,7 @@ export class UsageModel {
   }
 }
 
-const rowsOf = (flat: readonly number[], width: number) =>
+const splitRows = (flat: readonly number[], width: number) =>
   Array.from({ length: flat.length / width }, (_, at) => flat.slice(at * width, (at + 1) * width));
 
 type Six = [number, number, number, number, number, number];
@@ -94,15 +94,15 @@ export function applyDelta(model: UsageModel, delta: Delta): void {
   for (const { environment, ordinal, name } of delta.series) {
     model.names.set(seriesRef(environment, ordinal), name.join('/'));
   }
-  for (const row of rowsOf(delta.counts, 5)) model.count(...(row as [number, number]));
-  for (const row of rowsOf(delta.measurements, 8)) {
+  for (const row of splitRows(delta.counts, 5)) model.count(...(row as [number, number]));
+  for (const row of splitRows(delta.measurements, 8)) {
     const [ref, bucket, sum, count, last, lastAt, min, max] = row as [number, number, ...Six];
     mergeMeasurement(model.measured(ref, bucket), { sum, count, last, lastAt, min, max });
   }
   for (const { ref, day, chunk, value } of delta.sketches) {
-    model.usersOf(ref, day).mergeChunk(chunk, readChunk(Buffer.from(value)));
+    model.getUsers(ref, day).mergeChunk(chunk, readChunk(Buffer.from(value)));
   }
-  for (const [ref, , last] of rowsOf(delta.seen, 3)) model.see(ref!, last!);
+  for (const [ref, , last] of splitRows(delta.seen, 3)) model.see(ref!, last!);
   applyExposures(model, delta);
   for (const message of delta.messages) applyMessage(model, message);
   for (const { environment, ordinal, name, first, last } of delta.senders) {
@@ -118,7 +118,7 @@ export function applyDelta(model: UsageModel, delta: Delta): void {
 
 function applyExposures(model: UsageModel, { exposures }: Pick<Delta, 'exposures'>): void {
   for (const { environment, digest, rows } of exposures) {
-    for (const [ordinal, ...row] of rowsOf(rows, 6)) {
+    for (const [ordinal, ...row] of splitRows(rows, 6)) {
       const person = `${environment} ${Buffer.from(digest).toString('hex')} ${ordinal}`;
       model.expose(person, ...(row as [number, number]));
     }
@@ -126,13 +126,13 @@ function applyExposures(model: UsageModel, { exposures }: Pick<Delta, 'exposures
 }
 
 function applyMessage(model: UsageModel, message: CountedMessage): void {
-  for (const row of rowsOf(message.counts, 5)) model.count(...(row as [number, number]));
-  for (const [ref, bucket, value, at] of rowsOf(message.measurements, 4)) {
+  for (const row of splitRows(message.counts, 5)) model.count(...(row as [number, number]));
+  for (const [ref, bucket, value, at] of splitRows(message.measurements, 4)) {
     addValue(model.measured(ref!, bucket!), value!, at!);
   }
-  for (const [ref, minute, high, low] of rowsOf(message.users, 4)) {
+  for (const [ref, minute, high, low] of splitRows(message.users, 4)) {
     model.see(ref!, minute!);
-    model.usersOf(ref!, Math.floor(minute! / 1440)).add(high!, low!);
+    model.getUsers(ref!, Math.floor(minute! / 1440)).add(high!, low!);
   }
   applyExposures(model, message);
 }
@@ -141,22 +141,22 @@ export function readModel(store: UsageTables): UsageModel {
   const model = new UsageModel();
   store.counts.resetReadTxn();
   for (const environment of testEnvironments) {
-    for (const { ordinal, name } of seriesOf(store, environment)) {
+    for (const { ordinal, name } of listSeries(store, environment)) {
       model.names.set(seriesRef(environment, ordinal), name.join('/'));
     }
     for (const width of Object.values(bucketWidth)) {
       for (const cell of scanCells(store.counts, countsCodec, environment, width, 0, 2 ** 31)) {
         const { checks, used, viewed } = cell.value;
-        model.count(seriesRef(environment, cell.ordinal), bucketOf(width, cell.minute), checks, used, viewed);
+        model.count(seriesRef(environment, cell.ordinal), encodeBucket(width, cell.minute), checks, used, viewed);
       }
       for (const cell of scanCells(store.measurements, measurementCodec, environment, width, 0, 2 ** 31)) {
         const ref = seriesRef(environment, cell.ordinal);
-        mergeMeasurement(model.measured(ref, bucketOf(width, cell.minute)), cell.value);
+        mergeMeasurement(model.measured(ref, encodeBucket(width, cell.minute)), cell.value);
       }
     }
     const day = Math.floor(100_000 / 1440);
     for (const { ordinal, chunk, content } of sketchChunks(store, environment, day, 0, 2 ** 20)) {
-      model.usersOf(seriesRef(environment, ordinal), day).mergeChunk(chunk, content);
+      model.getUsers(seriesRef(environment, ordinal), day).mergeChunk(chunk, content);
     }
   }
   readRest(model, store);
@@ -166,7 +166,8 @@ export function readModel(store: UsageTables): UsageModel {
 function readRest(model: UsageModel, store: UsageTables): void {
   model.lastSeen.clear();
   for (const environment of testEnvironments) {
-    for (const { ordinal, last } of seenOf(store, environment)) model.see(seriesRef(environment, ordinal), last);
+    for (const { ordinal, last } of listSeenSeries(store, environment))
+      model.see(seriesRef(environment, ordinal), last);
   }
   for (const { key, value } of store.senders.getRange()) {
     for (const { name, first, last } of decodeSenders(value)) {

@@ -1,8 +1,8 @@
 import { Batch } from '../../src/storage/commit/batch.ts';
 import { digestBytes, digestWords } from '../../src/storage/commit/records.ts';
-import { bucketOf, bucketWidth, seriesRef } from '../../src/storage/lmdb/blocks.ts';
+import { bucketWidth, encodeBucket, seriesRef } from '../../src/storage/lmdb/blocks.ts';
 import { digestIdentity, newInstanceId } from '../../src/storage/lmdb/instances.ts';
-import { subjectText } from '../../src/storage/lmdb/ledger.ts';
+import { encodeDimensions } from '../../src/storage/lmdb/ledger.ts';
 import { slotMs } from '../../src/storage/lmdb/senders.ts';
 import { environmentOrdinal } from '../../src/storage/lmdb/sketches.ts';
 import type { UsageTables } from '../../src/storage/lmdb/usage.ts';
@@ -22,8 +22,8 @@ export function addWhole(batch: Batch, application: number, environment: number,
     batch.series.push({ environment, ordinal, name });
     const ref = seriesRef(environment, ordinal);
     for (const width of widths) {
-      if (name.length === 2) batch.counts.add(ref, bucketOf(width, minute), 1, 1, 1);
-      else batch.measurements.add(ref, bucketOf(width, minute), 1, at);
+      if (name.length === 2) batch.counts.add(ref, encodeBucket(width, minute), 1, 1, 1);
+      else batch.measurements.add(ref, encodeBucket(width, minute), 1, at);
     }
     for (let user = 0; user < 50; user += 1) {
       batch.users.add(ref, minute, user * 7_654_321, user * 1_234_567);
@@ -35,7 +35,7 @@ export function addWhole(batch: Batch, application: number, environment: number,
   batch.addCumulative(cumulativeMessage(at, variantRows([[seriesRef(environment, 0), 1]]), { identity, subject: '' }));
   batch.totals.push({
     ...{ application, digest: Buffer.alloc(16, environment), ref: seriesRef(environment, 0), value: 1, at },
-    ...{ bucket: bucketOf(bucketWidth.minute, minute), received: at, fresh: 1 },
+    ...{ bucket: encodeBucket(bucketWidth.minute, minute), received: at, fresh: 1 },
   });
   addToLedger(batch, application, environment, at);
   const sender = { name: 'app', version: '1', transport: 'http', route: 'telemetry' } as const;
@@ -54,7 +54,7 @@ function addPerson(batch: Batch, application: number, environment: number, perso
 }
 
 function addToLedger(batch: Batch, application: number, environment: number, at: number): void {
-  const subject = subjectText({
+  const subject = encodeDimensions({
     environment,
     transport: 'http',
     route: 'telemetry',

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { freePort } from '../../src/http/bind-failure.ts';
-import { type ModuleSet, modulesOf } from '../support/install-modules.ts';
+import { getModulesPath, type ModuleSet } from '../support/install-modules.ts';
 
 /** Unleash's server and its SDK: 200 MB. */
 export const unleashModules: ModuleSet = {
@@ -34,7 +34,7 @@ export async function startUnleash(
   settings: Readonly<Record<string, string>> = {},
 ): Promise<UnleashServer> {
   const port = await freePort('127.0.0.1', 0);
-  const child = spawn('node', [join(modulesOf(unleashModules), 'node_modules', unleashModules.file)], {
+  const child = spawn('node', [join(getModulesPath(unleashModules), 'node_modules', unleashModules.file)], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       ...{ PATH: process.env['PATH'], TZ: 'UTC', NODE_ENV: 'production' },

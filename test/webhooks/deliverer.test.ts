@@ -7,13 +7,13 @@ import { delays } from '../../src/webhooks/turns.ts';
 import { deleteWebhook, patchWebhook, redeliver, testWebhook } from '../../src/webhooks/webhooks.ts';
 import { testHealth } from '../accounts/fixture.ts';
 import { testLog } from '../accounts/store/postgres-fixture.ts';
-import { dayMs, hookAnswering, openWebhooks, person } from './fixture.ts';
+import { dayMs, openRespondingHook, openWebhooks, person } from './fixture.ts';
 import { openReceiver, verified } from './receiver.ts';
 
 describe('a change of the members', () => {
   test('is sent once to each subscribed webhook', async () => {
     const fixture = await openWebhooks();
-    const { receiver, secret, latest } = await hookAnswering(fixture, 204);
+    const { receiver, secret, latest } = await openRespondingHook(fixture, 204);
     await fixture.hook(`http://127.0.0.1:${receiver.port}/not-wanted`, ['key.leaked']);
     const other = await createTeam(fixture.directory, 'Other');
     const id = await person(fixture);
@@ -39,7 +39,7 @@ describe('a change of the members', () => {
 
   test('that is rejected is not sent', async () => {
     const fixture = await openWebhooks();
-    const { receiver } = await hookAnswering(fixture, 204);
+    const { receiver } = await openRespondingHook(fixture, 204);
     await expect(putMember(fixture.directory, fixture.team.id, 'none')).rejects.toThrow();
     await fixture.deliver();
     expect(receiver.received).toEqual([]);
@@ -49,7 +49,7 @@ describe('a change of the members', () => {
 describe('an event', () => {
   test('that was queued is delivered by the next process, even if the last one died during delivery', async () => {
     const fixture = await openWebhooks();
-    const { receiver, secret } = await hookAnswering(fixture, 204);
+    const { receiver, secret } = await openRespondingHook(fixture, 204);
     await person(fixture, 'queued');
     await new Deliverer({ ...fixture, log: testLog(), send: () => new Promise(() => {}) }).look();
     const accountStore = new EmbeddedAccountStore(fixture.store, testHealth());
@@ -63,7 +63,7 @@ describe('an event', () => {
 
   test('is retried after each delay, and given up after about a day', async () => {
     const fixture = await openWebhooks();
-    const { receiver, latest } = await hookAnswering(fixture, 500);
+    const { receiver, latest } = await openRespondingHook(fixture, 500);
     await person(fixture);
     await fixture.deliver();
     for (const delay of delays) {
@@ -103,7 +103,7 @@ describe('an event', () => {
 
   test('of a deleted webhook is not delivered', async () => {
     const fixture = await openWebhooks();
-    const { receiver, path } = await hookAnswering(fixture, 204);
+    const { receiver, path } = await openRespondingHook(fixture, 204);
     await person(fixture);
     await deleteWebhook(fixture.directory, path);
     await fixture.deliver();
@@ -115,7 +115,7 @@ describe('an event', () => {
 describe('a completed delivery', () => {
   test.each([204, 410])('with status %i can be repeated', async (status) => {
     const fixture = await openWebhooks();
-    const { receiver, path, latest } = await hookAnswering(fixture, status, 204);
+    const { receiver, path, latest } = await openRespondingHook(fixture, status, 204);
     await testWebhook(fixture.directory, path);
     await fixture.deliver();
     await patchWebhook(fixture.directory, path, { enabled: true }, { allowPrivate: true });
@@ -130,7 +130,7 @@ describe('a completed delivery', () => {
 
 test('a delivery whose outcome could not be recorded is repeated', async () => {
   const fixture = await openWebhooks();
-  const { receiver, latest } = await hookAnswering(fixture, 204);
+  const { receiver, latest } = await openRespondingHook(fixture, 204);
   await person(fixture);
   const health = testHealth();
   const accountStore = new EmbeddedAccountStore(fixture.store, health);

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createApplication } from '../../src/accounts/applications.ts';
 import { patchFeature } from '../../src/accounts/features.ts';
 import type { FoundForCleanup } from '../../src/webhooks/findings.ts';
-import { digestMark } from '../../src/webhooks/marks.ts';
+import { digestKey } from '../../src/webhooks/marks.ts';
 import { sweepRound } from '../../src/webhooks/sweep.ts';
 import { digestTime, Watch, type WatchDeps } from '../../src/webhooks/watch.ts';
 import { testLog } from '../accounts/store/postgres-fixture.ts';
@@ -104,11 +104,11 @@ test('a digest waits for the counts of other nodes, and survives a failure', asy
 
 test('the mark of a digest goes with its team', async () => {
   const { accountStore, store, clock, team } = await openDigest();
-  const marks = [digestMark(team.id), digestMark('team_gone')] as const;
-  await accountStore.change((draft) => {
-    for (const mark of marks) draft.put('webhookMarks', mark, { at: clock.now() });
+  const keys = [digestKey(team.id), digestKey('team_gone')] as const;
+  await accountStore.change((tx) => {
+    for (const key of keys) tx.put('webhookMarks', key, { at: clock.now() });
   });
-  const turns = { pause: async () => true, failed: () => {} };
-  await sweepRound({ accounts: store, accountStore, clock, ...turns });
-  expect(marks.map((mark) => accountStore.get('webhookMarks', mark) !== undefined)).toEqual([true, false]);
+  const pauses = { pause: async () => true, failed: () => {} };
+  await sweepRound({ accounts: store, accountStore, clock, ...pauses });
+  expect(keys.map((key) => accountStore.get('webhookMarks', key) !== undefined)).toEqual([true, false]);
 });

@@ -9,7 +9,7 @@ import { resolver } from '../../src/http/outbound/addresses.ts';
 import type { AccountTables } from '../../src/storage/lmdb/accounts.ts';
 import type { Team, WebhookDelivery } from '../../src/storage/lmdb/records.ts';
 import { Deliverer } from '../../src/webhooks/deliverer.ts';
-import { announcer, deliveriesOf } from '../../src/webhooks/queue.ts';
+import { announcer, listDeliveries } from '../../src/webhooks/queue.ts';
 import { type SendDeps, send } from '../../src/webhooks/send.ts';
 import { createWebhook, type NewSecret } from '../../src/webhooks/webhooks.ts';
 import { openTestStore, type TestClock, testClock, testHealth } from '../accounts/fixture.ts';
@@ -52,7 +52,7 @@ export async function openWebhooks(base: Partial<WebhookFixture> = {}, deps = se
     ...{ store, accountStore, directory, clock, team, deliverer },
     hook: (url, events = ['member.changed'], name = 'Hook') =>
       createWebhook(directory, team.id, { name, url, events }, { allowPrivate: true }),
-    deliveries: (id) => deliveriesOf(store, id, undefined, 2000),
+    deliveries: (id) => listDeliveries(store, id, undefined, 2000),
     async deliver() {
       await deliverer.look();
       await deliverer.settled();
@@ -77,7 +77,7 @@ export async function person(fixture: WebhookFixture, name = 'ada'): Promise<str
 }
 
 /** A webhook whose receiver answers with these statuses in turn, and then repeats the last. */
-export async function hookAnswering(fixture: WebhookFixture, ...statuses: number[]) {
+export async function openRespondingHook(fixture: WebhookFixture, ...statuses: number[]) {
   const receiver = await openReceiver((response) => {
     response.writeHead(statuses.length > 1 ? statuses.shift()! : statuses[0]!).end();
   });

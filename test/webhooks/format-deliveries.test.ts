@@ -10,9 +10,9 @@ import { openReceiver, verified } from './receiver.ts';
 const rules = { allowPrivate: true };
 const authorization = 'Bearer github_pat_secret';
 
-type Wanted = Partial<Parameters<typeof createWebhook>[2]>;
+type HookSettings = Partial<Parameters<typeof createWebhook>[2]>;
 
-async function hookIn(fixture: WebhookFixture, port: number, more: Wanted) {
+async function hookIn(fixture: WebhookFixture, port: number, more: HookSettings) {
   const settings = { name: 'Hook', url: `http://127.0.0.1:${port}/a`, events: ['member.changed'] as const };
   const { webhook, secret } = await createWebhook(fixture.directory, fixture.team.id, { ...settings, ...more }, rules);
   const path = { teamId: fixture.team.id, id: webhook.id };
@@ -109,10 +109,10 @@ describe('an issue tracker', () => {
     const fixture = await openWebhooks();
     const { webhook, path } = await hookIn(fixture, 1, { format, events: ['flag.verdict_changed'] });
     const announce = (verdict: 'safe_to_remove' | 'in_use') =>
-      fixture.directory.change((draft) => {
+      fixture.directory.change((tx) => {
         const { randomBytes } = fixture.directory;
         const now = fixture.clock.now();
-        return enqueue(draft, eventAt(fixture, verdict), { now, randomBytes });
+        return enqueue(tx, eventAt(fixture, verdict), { now, randomBytes });
       });
     return { fixture, announce, path, count: () => fixture.deliveries(webhook.id).length };
   }
@@ -142,7 +142,7 @@ describe('an issue tracker', () => {
   test('has marks of its issues for a month', async () => {
     const { fixture, announce } = await opened('github');
     await announce('safe_to_remove');
-    const marks = () => [...fixture.store.webhookMarks.getKeys()].length;
+    const countAnnouncements = () => [...fixture.store.webhookMarks.getKeys()].length;
     const sweep = () =>
       sweepRound({
         accounts: fixture.store,
@@ -154,10 +154,10 @@ describe('an issue tracker', () => {
         },
       });
     await sweep();
-    expect(marks()).toBe(1);
+    expect(countAnnouncements()).toBe(1);
     fixture.clock.advance(issueMs + 1);
     await sweep();
-    expect(marks()).toBe(0);
+    expect(countAnnouncements()).toBe(0);
   });
 });
 
@@ -165,7 +165,7 @@ describe('the settings of a format', () => {
   const github = { format: 'github', authorization } as const;
   const jira = { format: 'jira', project: 'SHOP', issueType: 'Task' } as const;
 
-  test.each<[string, Wanted]>([
+  test.each<[string, HookSettings]>([
     ['a credential for Slack', { format: 'slack', authorization }],
     ['a credential for the standard format', { authorization }],
     ['a credential with a line break', { ...github, authorization: 'Bearer a\r\nx: y' }],

@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { type RefusalCode, refusals } from '../../src/contract/refusals.ts';
 import { type SentEventType, sentEvents } from '../../src/contract/webhook-events.ts';
 import { type WebhookFormat, webhookFormatNames } from '../../src/contract/webhook-formats.ts';
-import { bodyOf } from '../../src/webhooks/formats/formats.ts';
+import { formatBody } from '../../src/webhooks/formats/formats.ts';
 import { at, dataWith } from './event-examples.ts';
-import { longest, type Published, published } from './published-formats.ts';
+import { longest, type PublishedFormat, published } from './published-formats.ts';
 
 const team = { id: 'team_1', name: 'Shop' };
 const consoleUrl = 'https://flags.example.com/metrics/';
@@ -16,7 +16,7 @@ function bodyIn(format: WebhookFormat, type: SentEventType, name: string, teamNa
   const data = { team: { ...team, name: teamName }, ...dataWith(name)[type] };
   const body = JSON.stringify({ type, timestamp: at, data });
   const webhook = format === 'jira' ? { format, project: 'SHOP', issueType: 'Task' } : { format };
-  return bodyOf(webhook, { id: 'msg_7_a', body }, consoleUrl);
+  return formatBody(webhook, { id: 'msg_7_a', body }, consoleUrl);
 }
 
 const events = Object.keys(sentEvents) as SentEventType[];
@@ -30,7 +30,7 @@ function textsIn(value: unknown): string[] {
 }
 
 test.each(both)('%s of %s fits the published format, even with the longest names', (format, event) => {
-  const { schema, maxBytes }: Published = published[format];
+  const { schema, maxBytes }: PublishedFormat = published[format];
   for (const name of ['checkout', ...longest]) {
     const body = bodyIn(format, event, name);
     expect([...Value.Errors(schema, JSON.parse(body))]).toEqual([]);
@@ -63,7 +63,7 @@ test('the standard format is the queued event, unchanged', () => {
 test('an event of a later version is a message too', () => {
   const data = { team };
   const body = JSON.stringify({ type: 'flag.renamed', timestamp: at, data });
-  const sent = JSON.parse(bodyOf({ format: 'github' }, { id: 'msg_7_a', body }, consoleUrl)) as Body;
+  const sent = JSON.parse(formatBody({ format: 'github' }, { id: 'msg_7_a', body }, consoleUrl)) as Body;
   expect(sent['title']).toBe('The event flag.renamed has occurred');
 });
 

@@ -107,7 +107,7 @@ describe('of several nodes', () => {
     await current();
     let kind: VerdictKind = 'in_use';
     const find = async (): Promise<Findings> => {
-      const nowhere = { since: null, environments: [], lastSeenAt: null, declarationOf: null, reasons: [] };
+      const nowhere = { since: null, environments: [], lastSeenAt: null, declaredAt: null, reasons: [] };
       return { firstSeen: [], stale: [], refused: [], verdicts: [{ feature: 'old', kind, ...nowhere }] };
     };
     const newWatch = ({ accountStore, directory }: (typeof nodes)[0]) =>
@@ -163,7 +163,7 @@ describe('of several nodes', () => {
     isMet = true;
     expect(await round()).toBe(1);
     expect(await round()).toBe(0);
-    const [experiment] = directory.featuresOf(id).get('checkout')!.experiments!;
+    const [experiment] = directory.getFeatures(id).get('checkout')!.experiments!;
     expect(experiment!.result!.figures.outcome).toBe('better');
     const bodies = [...accountStore.records('webhookTurns').keys()].map((key) =>
       JSON.parse(accountStore.get('webhookDeliveries', key)!.body),

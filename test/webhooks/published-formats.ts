@@ -1,7 +1,7 @@
 import Type, { type TSchema } from 'typebox';
 
 /** What a vendor's documentation states about the body of a request. */
-export interface Published {
+export interface PublishedFormat {
   readonly schema: TSchema;
   readonly maxBytes: number;
 }
@@ -145,7 +145,7 @@ export const published = {
   github: { schema: github, maxBytes: 1024 * kib },
   gitlab: { schema: gitlab, maxBytes: 1024 * kib },
   jira: { schema: jira, maxBytes: 1024 * kib },
-} satisfies Record<string, Published>;
+} satisfies Record<string, PublishedFormat>;
 
 /** Names of 256 bytes that grow when they are escaped. */
 export const longest = ['&', '<', '`', '"', '\\', '{', 'a'].map((character) => character.repeat(256));

@@ -5,7 +5,7 @@ import { Webhook } from 'standardwebhooks';
 import { expect, onTestFinished } from 'vitest';
 
 /** A received delivery. */
-export interface Received {
+export interface ReceivedDelivery {
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
   readonly body: string;
@@ -14,24 +14,24 @@ export interface Received {
 /** The server at the URL of a webhook. */
 export interface Receiver {
   readonly port: number;
-  readonly received: Received[];
+  readonly received: ReceivedDelivery[];
   /** Resolves when this many deliveries have arrived in total. */
   arrived(count: number): Promise<void>;
 }
 
-export type Answering = (response: ServerResponse, received: Received) => void;
+export type Responder = (response: ServerResponse, received: ReceivedDelivery) => void;
 
-const noContent: Answering = (response) => response.writeHead(204).end();
+const noContent: Responder = (response) => response.writeHead(204).end();
 
 /**
  * Opens a receiver on loopback, closed when the test ends.
  * @param tls key and certificate; plain HTTP if absent
  */
 export async function openReceiver(
-  answer: Answering = noContent,
+  respond: Responder = noContent,
   tls?: { readonly key: string; readonly cert: string },
 ): Promise<Receiver> {
-  const received: Received[] = [];
+  const received: ReceivedDelivery[] = [];
   let look = () => {};
   const listener: RequestListener = async (request, response) => {
     let body = '';
@@ -39,7 +39,7 @@ export async function openReceiver(
     const one = { path: request.url ?? '', headers: request.headers, body };
     received.push(one);
     look();
-    answer(response, one);
+    respond(response, one);
   };
   const server = tls === undefined ? createServer(listener) : createTlsServer(tls, listener);
   server.on('clientError', (_error, socket) => socket.destroy());
@@ -65,7 +65,7 @@ export async function openReceiver(
  * Verifies a delivery with the published package, and returns its content.
  * @throws {Error} if the signature is wrong
  */
-export function verified({ body, headers }: Received, secret: string): { type: string; data: unknown } {
+export function verified({ body, headers }: ReceivedDelivery, secret: string): { type: string; data: unknown } {
   const texts = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
   const seconds = Number(texts['webhook-timestamp']);
   // The package uses the machine's time, from which a test's clock may differ.

@@ -5,7 +5,7 @@ import type { Address } from '../../src/http/outbound/addresses.ts';
 import { newWebhookSecret, overlapMs, rotated } from '../../src/webhooks/secrets.ts';
 import { type SendDeps, send } from '../../src/webhooks/send.ts';
 import { sending } from './fixture.ts';
-import { type Answering, openReceiver, verified } from './receiver.ts';
+import { openReceiver, type Responder, verified } from './receiver.ts';
 
 const pem = (name: string) => readFileSync(new URL(`../http/support/tls/${name}.pem`, import.meta.url), 'utf8');
 const tls = { key: pem('key'), cert: pem('cert') };
@@ -17,8 +17,8 @@ function sendTo(url: string, more: Partial<SendDeps> = {}, secrets = [secret], s
   return send({ ...sending, ...more }, { url, secrets }, delivery, Date.now(), stop);
 }
 
-async function answering(answer: Answering): Promise<string> {
-  return `http://127.0.0.1:${(await openReceiver(answer)).port}/`;
+async function openResponder(respond: Responder): Promise<string> {
+  return `http://127.0.0.1:${(await openReceiver(respond)).port}/`;
 }
 
 describe('a delivery', () => {
@@ -49,7 +49,7 @@ describe('a delivery', () => {
   });
 
   test.each([200, 201, 204, 299])('that is answered %i succeeds', async (status) => {
-    expect(await sendTo(await answering((response) => response.writeHead(status).end()))).toMatchObject({
+    expect(await sendTo(await openResponder((response) => response.writeHead(status).end()))).toMatchObject({
       status,
       error: null,
     });
@@ -57,7 +57,7 @@ describe('a delivery', () => {
 
   test.each([400, 404, 410, 429, 500, 503])('that is answered %i fails', async (status) => {
     const headers = { 'retry-after': '120' };
-    const url = await answering((response) => response.writeHead(status, headers).end());
+    const url = await openResponder((response) => response.writeHead(status, headers).end());
     expect(await sendTo(url)).toEqual({ status, error: `answered ${status}`, retryAfterMs: 120_000 });
   });
 
@@ -65,7 +65,7 @@ describe('a delivery', () => {
     const elsewhere = await openReceiver();
     const location = `http://127.0.0.1:${elsewhere.port}/`;
     for (const status of [301, 302, 307, 308]) {
-      const url = await answering((response) => response.writeHead(status, { location }).end());
+      const url = await openResponder((response) => response.writeHead(status, { location }).end());
       expect((await sendTo(url)).error).toContain('redirects are not followed');
     }
     expect(elsewhere.received).toEqual([]);
@@ -83,7 +83,7 @@ describe('the delay that a receiver requests', () => {
     ['soon', 0, 0],
     ['', 0, 0],
   ])('is read from %j', async (text, least, most) => {
-    const url = await answering((response) => response.writeHead(503, { 'retry-after': text }).end());
+    const url = await openResponder((response) => response.writeHead(503, { 'retry-after': text }).end());
     const { retryAfterMs } = await sendTo(url);
     expect(retryAfterMs).toBeGreaterThanOrEqual(least);
     expect(retryAfterMs).toBeLessThanOrEqual(most);
@@ -94,11 +94,11 @@ describe('a receiver cannot block a delivery', () => {
   const soon = { deadlineMs: 300 };
 
   test('by not answering', async () => {
-    expect((await sendTo(await answering(() => {}), soon)).error).toBe('no answer within 0.3 seconds');
+    expect((await sendTo(await openResponder(() => {}), soon)).error).toBe('no answer within 0.3 seconds');
   });
 
   test('with an endless answer', async () => {
-    const url = await answering((response) => {
+    const url = await openResponder((response) => {
       response.writeHead(200);
       const more = () => response.write('x'.repeat(16_384), () => !response.destroyed && more());
       more();
@@ -107,7 +107,7 @@ describe('a receiver cannot block a delivery', () => {
   });
 
   test('with an answer that stalls', async () => {
-    const url = await answering((response) => void response.writeHead(200).write('x'));
+    const url = await openResponder((response) => void response.writeHead(200).write('x'));
     expect((await sendTo(url, soon)).status).not.toBe(500);
   });
 
@@ -125,7 +125,7 @@ describe('a receiver cannot block a delivery', () => {
   });
 
   test('with another protocol', async () => {
-    const url = await answering(({ socket }) => {
+    const url = await openResponder(({ socket }) => {
       socket?.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: chat\r\nConnection: Upgrade\r\n\r\n');
     });
     expect(await sendTo(url)).toMatchObject({ status: 101, error: 'answered 101' });
@@ -139,7 +139,7 @@ describe('a receiver cannot block a delivery', () => {
 
   test('when the service stops', async () => {
     const stop = new AbortController();
-    const url = await answering(() => stop.abort());
+    const url = await openResponder(() => stop.abort());
     expect(await sendTo(url, {}, [secret], stop.signal)).toMatchObject({ status: null });
   });
 });
@@ -184,8 +184,8 @@ describe('a certificate', () => {
   const at = async (name: string, ca?: string) => {
     const receiver = await openReceiver(undefined, tls);
     const resolve = async () => [loopback];
-    const outcome = await sendTo(`https://${name}:${receiver.port}/`, { resolve, ca });
-    return { ...outcome, arrived: receiver.received.length };
+    const result = await sendTo(`https://${name}:${receiver.port}/`, { resolve, ca });
+    return { ...result, arrived: receiver.received.length };
   };
 
   test('that is trusted is accepted', async () => {

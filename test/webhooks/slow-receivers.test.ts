@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Deliverer, type Send } from '../../src/webhooks/deliverer.ts';
-import type { Outcome } from '../../src/webhooks/send.ts';
+import type { SendResult } from '../../src/webhooks/send.ts';
 import { testWebhook } from '../../src/webhooks/webhooks.ts';
 import { testLog } from '../accounts/store/postgres-fixture.ts';
 import { openWebhooks } from './fixture.ts';
@@ -34,7 +34,7 @@ test('hanging receivers delay neither others nor, for long, their own team', asy
 });
 
 describe('failing receivers with long queues', () => {
-  const refuse: Outcome = { status: 500, error: 'answered 500', retryAfterMs: 0 };
+  const refuse: SendResult = { status: 500, error: 'answered 500', retryAfterMs: 0 };
 
   async function openQueues(send: Send, names: readonly string[]) {
     const fixture = await openWebhooks();
@@ -55,15 +55,15 @@ describe('failing receivers with long queues', () => {
     };
     const failing = Array.from({ length: 9 }, (_, index) => `failing${index}`);
     const deliverer = await openQueues(send, [...failing, 'good']);
-    const countOf = (name: string) => begun.filter((each) => each === `${name}.example`).length;
+    const countBegun = (name: string) => begun.filter((each) => each === `${name}.example`).length;
     for (let round = 0; round < 8; round += 1) {
       await deliverer.look();
       for (const end of ends.splice(0)) end();
       await deliverer.settled();
     }
-    expect(countOf('good')).toBeGreaterThan(0);
+    expect(countBegun('good')).toBeGreaterThan(0);
     // 8 in the first round, then 4 of the failing ones in each.
-    for (const name of failing) expect(countOf(name)).toBeGreaterThanOrEqual(3);
+    for (const name of failing) expect(countBegun(name)).toBeGreaterThanOrEqual(3);
   });
 
   test('are called with pauses', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { maxDeliveries } from '../../src/webhooks/queue.ts';
 import { delays } from '../../src/webhooks/turns.ts';
 import { deleteWebhook, patchWebhook, testWebhook } from '../../src/webhooks/webhooks.ts';
-import { dayMs, hookAnswering, openWebhooks, person, type WebhookFixture } from './fixture.ts';
+import { dayMs, openRespondingHook, openWebhooks, person, type WebhookFixture } from './fixture.ts';
 
 function audited({ store }: WebhookFixture): string[] {
   store.audit.resetReadTxn();
@@ -12,7 +12,7 @@ function audited({ store }: WebhookFixture): string[] {
 describe('a webhook', () => {
   test('is disabled after days of failure, with an audit log entry', async () => {
     const fixture = await openWebhooks();
-    const { now, path, receiver } = await hookAnswering(fixture, 500);
+    const { now, path, receiver } = await openRespondingHook(fixture, 500);
     const day = async () => {
       await testWebhook(fixture.directory, path);
       for (const delay of [0, ...delays]) {
@@ -36,7 +36,7 @@ describe('a webhook', () => {
 
   test('is not disabled if a delivery succeeded in between', async () => {
     const fixture = await openWebhooks();
-    const { now, path } = await hookAnswering(fixture, 500, 204, 500);
+    const { now, path } = await openRespondingHook(fixture, 500, 204, 500);
     await testWebhook(fixture.directory, path);
     await fixture.deliver();
     expect(now().failingSince).not.toBeNull();
@@ -47,7 +47,7 @@ describe('a webhook', () => {
 
   test('is disabled at once when its receiver answers 410', async () => {
     const fixture = await openWebhooks();
-    const { now, path, latest } = await hookAnswering(fixture, 410);
+    const { now, path, latest } = await openRespondingHook(fixture, 410);
     await testWebhook(fixture.directory, path);
     await fixture.deliver();
     expect(now()).toMatchObject({ enabled: false, disabledFor: 'gone' });
@@ -58,7 +58,7 @@ describe('a webhook', () => {
     'gives up pending deliveries when it is disabled %s',
     async (why) => {
       const fixture = await openWebhooks();
-      const { receiver, now, path, webhook } = await hookAnswering(fixture, 500, 410, 204);
+      const { receiver, now, path, webhook } = await openRespondingHook(fixture, 500, 410, 204);
       const enable = (enabled: boolean) => patchWebhook(fixture.directory, path, { enabled }, { allowPrivate: true });
       await testWebhook(fixture.directory, path);
       await fixture.deliver(); // It is retried later.
@@ -81,8 +81,8 @@ describe('a webhook', () => {
 
   test('that is deleted loses its pending deliveries', async () => {
     const fixture = await openWebhooks();
-    const { path } = await hookAnswering(fixture, 204);
-    const kept = await hookAnswering(fixture, 204);
+    const { path } = await openRespondingHook(fixture, 204);
+    const kept = await openRespondingHook(fixture, 204);
     for (const each of [path, path, kept.path]) await testWebhook(fixture.directory, each);
     await deleteWebhook(fixture.directory, path);
     expect(fixture.deliverer.waiting).toBe(1);
@@ -90,7 +90,7 @@ describe('a webhook', () => {
 
   test('receives no events from while it was disabled', async () => {
     const fixture = await openWebhooks();
-    const { receiver, path } = await hookAnswering(fixture, 204);
+    const { receiver, path } = await openRespondingHook(fixture, 204);
     const enable = (enabled: boolean) => patchWebhook(fixture.directory, path, { enabled }, { allowPrivate: true });
     await enable(false);
     await person(fixture, 'meanwhile');
@@ -103,7 +103,7 @@ describe('a webhook', () => {
 
   test('keeps a limited number of deliveries, and removes the oldest', async () => {
     const fixture = await openWebhooks();
-    const { path, webhook } = await hookAnswering(fixture, 204);
+    const { path, webhook } = await openRespondingHook(fixture, 204);
     const all = Array.from({ length: maxDeliveries + 5 }, () => testWebhook(fixture.directory, path));
     await Promise.all(all);
     const kept = fixture.deliveries(webhook.id).map(({ number }) => number);

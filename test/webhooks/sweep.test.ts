@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createApplication, deleteApplication } from '../../src/accounts/applications.ts';
-import { putMark, refusedMark, service } from '../../src/webhooks/marks.ts';
-import { sequenceOf } from '../../src/webhooks/queue.ts';
+import { putAnnouncement, refusalKey, service } from '../../src/webhooks/marks.ts';
+import { sequenceName } from '../../src/webhooks/queue.ts';
 import { keptDays, sweepRound } from '../../src/webhooks/sweep.ts';
 import { deleteWebhook, testWebhook } from '../../src/webhooks/webhooks.ts';
 import { openWebhooks, type WebhookFixture } from './fixture.ts';
@@ -14,7 +14,7 @@ async function sweep({ store: accounts, accountStore, clock }: WebhookFixture): 
   await sweepRound({ accounts, accountStore, clock, pause: async () => true, failed });
 }
 
-function marksOf({ store }: WebhookFixture): string[] {
+function listAnnouncements({ store }: WebhookFixture): string[] {
   store.webhookMarks.resetReadTxn();
   return [...store.webhookMarks.getKeys()];
 }
@@ -45,7 +45,7 @@ test('nothing remains of a deleted webhook', async () => {
   await sweep(fixture);
   expect(fixture.deliveries(webhook.id)).toEqual([]);
   expect(fixture.deliverer.waiting).toBe(0);
-  expect(fixture.accountStore.has('numbers', sequenceOf(webhook.id))).toBe(false);
+  expect(fixture.accountStore.has('numbers', sequenceName(webhook.id))).toBe(false);
 });
 
 test('a webhook is removed with its team, even if a version without webhooks deleted the team', async () => {
@@ -54,7 +54,7 @@ test('a webhook is removed with its team, even if a version without webhooks del
   await testWebhook(fixture.directory, { teamId: fixture.team.id, id: webhook.id });
   await sweep(fixture);
   expect(fixture.accountStore.has('webhooks', webhook.id)).toBe(true);
-  await fixture.directory.change((draft) => draft.remove('teams', fixture.team.id));
+  await fixture.directory.change((tx) => tx.remove('teams', fixture.team.id));
   await sweep(fixture);
   expect(fixture.accountStore.has('webhooks', webhook.id)).toBe(false);
   expect(fixture.deliverer.waiting).toBe(0);
@@ -66,18 +66,18 @@ test('marks are removed with their application, and those of refusals after two 
   const { id } = await createApplication(directory, { name: 'Shop', teamId: team.id });
   const [seen, refused, ofService] = [
     `${id} seen 1 a b`,
-    refusedMark(id, null, 'unknown_key'),
-    refusedMark(service, null, 'backpressure'),
+    refusalKey(id, null, 'unknown_key'),
+    refusalKey(service, null, 'backpressure'),
   ];
-  await directory.change((draft) => {
-    for (const mark of [seen, refused, ofService]) putMark(draft, mark, { at: clock.now() });
+  await directory.change((tx) => {
+    for (const key of [seen, refused, ofService]) putAnnouncement(tx, key, { at: clock.now() });
   });
   await sweep(fixture);
-  expect(marksOf(fixture)).toHaveLength(3);
+  expect(listAnnouncements(fixture)).toHaveLength(3);
   clock.advance(3 * 86_400_000);
   await sweep(fixture);
-  expect(marksOf(fixture)).toEqual([seen]);
+  expect(listAnnouncements(fixture)).toEqual([seen]);
   await deleteApplication(directory, id);
   await sweep(fixture);
-  expect(marksOf(fixture)).toEqual([]);
+  expect(listAnnouncements(fixture)).toEqual([]);
 });

@@ -236,10 +236,10 @@ test('a leaked key is announced once', async () => {
   const { webhook } = await hookFor(fixture, 'key.leaked');
   const { key, text } = await createKey(directory, application.id, { type: 'Backend', name: 'Server' });
   const holder = directory.findKey(text)!;
-  directory.markLeaked(holder);
-  directory.markLeaked(holder);
+  directory.recordLeak(holder);
+  directory.recordLeak(holder);
   await directory.flush();
-  directory.markLeaked(holder);
+  directory.recordLeak(holder);
   await directory.flush();
   expect(fixture.queued(webhook.id)).toMatchObject([
     {

@@ -1,4 +1,4 @@
-import { bytesOf, safely } from '../../../src/ingest/snippet/counts.ts';
+import { countBytes, safely } from '../../../src/ingest/snippet/counts.ts';
 import type { Sender } from '../../../src/ingest/snippet/declarations.d.ts';
 import type { Evaluation, Evaluations, Subject, TrackedEvent, TrackingProvider } from '../types/evaluations.d.ts';
 
@@ -36,7 +36,7 @@ export function countEvaluations(
     hook: {
       after: safely((hookContext, details) => {
         const { flagKey, context } = hookContext;
-        const variant = variantOf(details);
+        const variant = readVariant(details);
         counted.add(hookContext);
         sender.checked(flagKey, variant);
         seen(flagKey, context);
@@ -75,11 +75,11 @@ function extend(provider: TrackingProvider, track: Evaluations['track'], flush: 
 }
 
 /** The variant; without one, the value if it can be a name. OpenTelemetry's events count in the same way. */
-function variantOf({ variant, value }: Evaluation): string {
+function readVariant({ variant, value }: Evaluation): string {
   if (variant) return variant;
   if (typeof value === 'boolean') return value ? 'enabled' : 'disabled';
   const text = typeof value === 'string' || typeof value === 'number' ? `${value}` : '';
-  return text && bytesOf(text) <= longestName && !/[\p{Cc}\p{Cs}]/u.test(text) ? text : '(value)';
+  return text && countBytes(text) <= longestName && !/[\p{Cc}\p{Cs}]/u.test(text) ? text : '(value)';
 }
 
 function textIn(value: unknown): string | undefined {
@@ -96,13 +96,13 @@ class LastVariants {
       this.#older = this.#recent;
       this.#recent = new Map();
     }
-    this.#recent.set(idOf(flag, targetingKey), variant);
-    this.#recent.set(idOf(flag), variant);
+    this.#recent.set(formatId(flag, targetingKey), variant);
+    this.#recent.set(formatId(flag), variant);
   }
 
   /** The variant of a targeting key; that of anyone if it is unknown. */
   of(flag: string, targetingKey: string | undefined): string | undefined {
-    return this.#find(idOf(flag, targetingKey)) ?? this.#find(idOf(flag));
+    return this.#find(formatId(flag, targetingKey)) ?? this.#find(formatId(flag));
   }
 
   #find(id: string): string | undefined {
@@ -110,6 +110,6 @@ class LastVariants {
   }
 }
 
-function idOf(flag: string, targetingKey?: string): string {
+function formatId(flag: string, targetingKey?: string): string {
   return JSON.stringify([flag, targetingKey]);
 }

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { Answer, Entry, Post } from '../../../src/ingest/snippet/counts.ts';
+import type { Entry, Post, ServerResponse } from '../../../src/ingest/snippet/counts.ts';
 import type { UsersByFlag, WaitingUsers } from './users.ts';
 
 /** Request timeout. */
-const answerMs = 10_000;
+const timeoutMs = 10_000;
 
 /** Maximum pause that a server can request. */
 const longestPauseMs = 300_000;
@@ -48,12 +48,12 @@ export class Reports {
     const number = entries[0]?.message ?? ++this.#count;
     const message = this.#messages.get(number) ?? this.#compose(entries);
     this.#messages.set(number, message);
-    const answer = await this.#send(message);
-    const isLater = answer === undefined || answer.status === 429 || answer.status > 499;
+    const response = await this.#send(message);
+    const isLater = response === undefined || response.status === 429 || response.status > 499;
     for (const entry of entries) entry.message = isLater ? number : undefined;
     if (!isLater) this.#messages.delete(number);
-    if (answer?.status === 413) this.#waiting?.putBack(message.users);
-    return answer;
+    if (response?.status === 413) this.#waiting?.putBack(message.users);
+    return response;
   };
 
   /** Starts a timer that waits at least as long as the server has requested. A process may end while it waits. */
@@ -73,13 +73,13 @@ export class Reports {
     return { key: randomUUID(), body, users };
   }
 
-  async #send({ key, body }: Message): Promise<Answer | undefined> {
+  async #send({ key, body }: Message): Promise<ServerResponse | undefined> {
     const { url, userAgent } = this.#target;
     const headers = { 'content-type': 'application/json', 'idempotency-key': key, 'user-agent': userAgent };
     try {
-      const signal = AbortSignal.timeout(answerMs);
+      const signal = AbortSignal.timeout(timeoutMs);
       const response = await fetch(url, { method: 'POST', headers, body, signal });
-      this.#notBefore = performance.now() + pauseOf(response.headers.get('retry-after'));
+      this.#notBefore = performance.now() + parseRetryAfter(response.headers.get('retry-after'));
       // Otherwise the connection is not used again.
       await response.arrayBuffer();
       const { status } = response;
@@ -91,7 +91,7 @@ export class Reports {
 }
 
 /** Milliseconds of a `Retry-After`: seconds or a date (RFC 9110, section 10.2.3). */
-function pauseOf(retryAfter: string | null): number {
+function parseRetryAfter(retryAfter: string | null): number {
   if (retryAfter === null) return 0;
   const ms = Number(retryAfter) * 1000 || Date.parse(retryAfter) - Date.now() || 0;
   return Math.min(ms, longestPauseMs);

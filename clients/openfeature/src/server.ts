@@ -21,7 +21,7 @@ export const flagmeter: typeof Declared = (options) => {
   const processStartTime = new Date(performance.timeOrigin).toISOString();
   const head = { appKey: key, environment, instanceName, processStartTime };
   const url = options.url.replace(/\/*$/, '');
-  const userAgent = userAgentOf(options);
+  const userAgent = formatUserAgent(options);
   const open = ({ post, startTimer }: Reports) => createCounts(post, seconds, maxBytes, maxEntries, startTimer)[0];
   const users = new WaitingUsers();
   const usage = open(new Reports({ url: `${url}/api/usage/stats`, userAgent, head }, encodeUsage, users));
@@ -47,7 +47,7 @@ function check({ url, key, environment }: ServerOptions): void {
 }
 
 /** `service/version (flagmeter-openfeature/0.2.0)`, without characters that a header or a product must not have. */
-function userAgentOf({ service = '', version = '' }: ServerOptions): string {
+function formatUserAgent({ service = '', version = '' }: ServerOptions): string {
   const own = `flagmeter-openfeature/${ownVersion}`;
   const product = [service, version].map((text) => text.replace(/[^\w.+-]+/g, '-'));
   return service === '' ? own : `${product.filter(Boolean).join('/')} (${own})`;

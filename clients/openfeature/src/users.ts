@@ -12,7 +12,7 @@ export class WaitingUsers {
   #pairs = 0;
 
   add(flag: string, targetingKey: string): void {
-    if (this.#pairs < maxPairs) this.#add(flag, hashOf(targetingKey));
+    if (this.#pairs < maxPairs) this.#add(flag, hashUser(targetingKey));
   }
 
   /** Removes the users of these flags. */
@@ -41,6 +41,6 @@ export class WaitingUsers {
 }
 
 /** The first 48 bits of SHA-256: a number in JSON is exact up to 53. */
-function hashOf(targetingKey: string): number {
+function hashUser(targetingKey: string): number {
   return createHash('sha256').update(targetingKey).digest().readUIntBE(0, 6);
 }

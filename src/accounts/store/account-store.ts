@@ -49,7 +49,7 @@ export interface Reader {
 }
 
 /** The tables as a plan sees them: its own writes, those of earlier plans, and the disk. */
-export interface Draft extends Reader {
+export interface Transaction extends Reader {
   put<Name extends TableName>(table: Name, key: string, value: AccountRecords[Name]): void;
   remove(table: TableName, key: string): void;
   /** Writes that are not on disk yet: the latest value of each key, `undefined` for a removed one. */
@@ -57,7 +57,7 @@ export interface Draft extends Reader {
 }
 
 /** Reads and drafts, without other side effects: a store may run it later, or again. It must not await anything. */
-export type Plan<T> = (draft: Draft) => T;
+export type Change<T> = (tx: Transaction) => T;
 
 export interface AccountStoreStatus {
   /** Where the records are: only in this data directory, or in a PostgreSQL that all nodes share. */
@@ -86,14 +86,14 @@ export interface AccountStore extends Reader {
    * @throws {ApiError} `store_unavailable`, `engine_unavailable`, `backpressure`; nothing was written
    * @throws whatever the plan throws; nothing was written
    */
-  change<T>(plan: Plan<T>): Promise<T>;
+  change<T>(change: Change<T>): Promise<T>;
   /** @param listener receives the writes once they can be read, before the callers are answered */
   onCommit(listener: (writes: readonly Write[]) => void): void;
   /** Commits pending changes. Later changes are rejected. */
   close(): Promise<void>;
 }
 
-export interface ThrottleDraft {
+export interface ThrottleTransaction {
   get(key: string): LoginFailures | undefined;
   put(key: string, failures: LoginFailures): void;
   remove(key: string): void;
@@ -109,7 +109,7 @@ export interface Throttles {
    * @param keys all keys that it reads or writes, without duplicates
    * @throws {ApiError} as `AccountStore.change` does
    */
-  change<T>(keys: readonly string[], decide: (draft: ThrottleDraft) => T): Promise<T>;
+  change<T>(keys: readonly string[], decide: (tx: ThrottleTransaction) => T): Promise<T>;
   /** Some counts in key order, after a key. */
   list(after: string, limit: number): Promise<readonly ListedThrottle[]>;
 }

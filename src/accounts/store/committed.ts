@@ -1,4 +1,4 @@
-import { ApiError, storeUnavailable } from '../../contract/errors.ts';
+import { Refusal, storeUnavailable } from '../../contract/errors.ts';
 import type { AccountRecords, AccountTables, TableName } from '../../storage/lmdb/accounts.ts';
 import type { StoreHealth } from '../../storage/lmdb/store-health.ts';
 import { type KeyRange, type MemoryTable, memoryTables, type Reader, type Write } from './account-store.ts';
@@ -6,7 +6,7 @@ import { type KeyRange, type MemoryTable, memoryTables, type Reader, type Write 
 type Records = { readonly [Name in MemoryTable]: Map<string, AccountRecords[Name]> };
 
 /** The committed records. Some tables are read from memory, the others from the store. */
-export class Committed implements Reader {
+export class CommittedRecords implements Reader {
   protected readonly store: AccountTables;
   readonly #health: Pick<StoreHealth, 'ready' | 'failed'>;
   readonly #records: Records;
@@ -48,7 +48,7 @@ export class Committed implements Reader {
    * Commits writes in one transaction, and shows them to readers and listeners. If it rejects, nothing was written.
    * @param also called within the transaction
    * @param shown called when readers see the writes, before the listeners
-   * @throws {ApiError} `store_unavailable`
+   * @throws {Refusal} `store_unavailable`
    */
   protected async commit(writes: readonly Write[], also = () => {}, shown = () => {}): Promise<void> {
     if (!this.canKeep) throw storeAway();
@@ -95,7 +95,7 @@ export function applyWrites(store: AccountTables, writes: readonly Write[]): voi
  * Writes through LMDB's own thread. Another of ours would be as fast, but would open the store and its lock file again. Closing
  * that releases all locks of the process (POSIX). `flagmeter signing-keys rotate` would then find the store unused, and reset its locks
  * under the running service.
- * @throws {FileGone} if it wrote to a file that was removed or replaced
+ * @throws {FileGoneError} if it wrote to a file that was removed or replaced
  * @throws {Error} LMDB's, with its number as `code`
  */
 async function write(store: AccountTables, writes: readonly Write[], also: () => void): Promise<void> {
@@ -115,6 +115,6 @@ async function write(store: AccountTables, writes: readonly Write[], also: () =>
 }
 
 /** The refusal of a change that this node's disk rejects. */
-export function storeAway(): ApiError {
-  return new ApiError('store_unavailable', storeUnavailable.changeNotKept, 5);
+export function storeAway(): Refusal {
+  return new Refusal('store_unavailable', storeUnavailable.changeNotKept, 5);
 }

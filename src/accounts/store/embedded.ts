@@ -1,11 +1,11 @@
-import { ApiError } from '../../contract/errors.ts';
+import { Refusal } from '../../contract/errors.ts';
 import { type Clock, systemClock } from '../../runtime/clock.ts';
 import type { Histogram } from '../../runtime/histogram.ts';
-import { asPart, currentSpan } from '../../runtime/spans.ts';
+import { currentSpan, inChildSpan } from '../../runtime/spans.ts';
 import type { AccountTables } from '../../storage/lmdb/accounts.ts';
 import { CommitWatch, type SlowCommits, type StoreHealth } from '../../storage/lmdb/store-health.ts';
-import type { AccountStore, AccountStoreStatus, ListedThrottle, Plan, Reader, Throttles } from './account-store.ts';
-import { Committed, storeAway } from './committed.ts';
+import type { AccountStore, AccountStoreStatus, Change, ListedThrottle, Reader, Throttles } from './account-store.ts';
+import { CommittedRecords, storeAway } from './committed.ts';
 import { Layer } from './layer.ts';
 
 /** Maximum number of changes waiting for a commit. Each holds a request, so they are bounded like requests. */
@@ -35,7 +35,7 @@ class Group {
  * Keeps the accounts in the data directory's LMDB. While one commit is in progress, the next group of changes collects (group
  * commit). Group size follows disk latency, without a timer.
  */
-export class EmbeddedAccountStore extends Committed implements AccountStore {
+export class EmbeddedAccountStore extends CommittedRecords implements AccountStore {
   readonly version = 0;
   readonly throttles = throttlesIn(this);
   readonly #clock: Pick<Clock, 'monotonic'>;
@@ -71,25 +71,25 @@ export class EmbeddedAccountStore extends Committed implements AccountStore {
     return this.#watch.times;
   }
 
-  async change<T>(plan: Plan<T>): Promise<T> {
+  async change<T>(change: Change<T>): Promise<T> {
     const group = this.#gathering;
     if (group.waiting >= maxWaiting)
-      throw new ApiError('backpressure', 'Too many changes are waiting for the disk; retry', 1);
-    const draft = new Layer(group.layer);
-    let outcome: () => T;
+      throw new Refusal('backpressure', 'Too many changes are waiting for the disk; retry', 1);
+    const tx = new Layer(group.layer);
+    let getResult: () => T;
     try {
-      const result = plan(draft);
-      if (!draft.isEmpty) this.#add(draft);
-      outcome = () => result;
+      const result = change(tx);
+      if (!tx.isEmpty) this.#add(tx);
+      getResult = () => result;
     } catch (error) {
-      outcome = () => {
+      getResult = () => {
         throw error;
       };
     }
     // A plan without writes waits, too: the records that it has read may not be on disk yet.
     const settled = this.#settled();
-    if (settled !== undefined) await asPart(currentSpan(), 'wait for commit of accounts', () => settled);
-    return outcome();
+    if (settled !== undefined) await inChildSpan(currentSpan(), 'wait for commit of accounts', () => settled);
+    return getResult();
   }
 
   async close(): Promise<void> {
@@ -97,10 +97,10 @@ export class EmbeddedAccountStore extends Committed implements AccountStore {
     await this.#draining;
   }
 
-  /** @throws {ApiError} `store_unavailable` */
-  #add(draft: Layer): void {
+  /** @throws {Refusal} `store_unavailable` */
+  #add(tx: Layer): void {
     if (this.#isClosed || !this.canKeep) throw storeAway();
-    this.#gathering.layer.write(draft.writes);
+    this.#gathering.layer.write(tx.writes);
     this.#draining ??= this.#drain();
   }
 
@@ -144,11 +144,11 @@ function throttlesIn(accountStore: AccountStore): Throttles {
   const table = 'loginThrottles';
   return {
     change: (_keys, decide) =>
-      accountStore.change((draft) =>
+      accountStore.change((tx) =>
         decide({
-          get: (key) => draft.get(table, key),
-          put: (key, failures) => draft.put(table, key, failures),
-          remove: (key) => draft.remove(table, key),
+          get: (key) => tx.get(table, key),
+          put: (key, failures) => tx.put(table, key, failures),
+          remove: (key) => tx.remove(table, key),
         }),
       ),
     async list(after, limit) {

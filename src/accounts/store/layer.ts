@@ -1,14 +1,14 @@
 import type { AccountRecords, TableName } from '../../storage/lmdb/accounts.ts';
-import type { Draft, KeyRange, MemoryTable, Reader, Write } from './account-store.ts';
+import type { KeyRange, MemoryTable, Reader, Transaction, Write } from './account-store.ts';
 
 /** LMDB's limit. A longer key is rejected when drafted: it would fail all plans that share its commit. */
 const maxKeyBytes = 1978;
 
-type Written = Map<string, unknown>;
+type TableWrites = Map<string, unknown>;
 
 /** Writes on top of a lower layer or the disk. Reading finds the latest value. */
-export class Layer implements Draft {
-  readonly #written = new Map<TableName, Written>();
+export class Layer implements Transaction {
+  readonly #written = new Map<TableName, TableWrites>();
   #below: Reader | Layer;
 
   constructor(below: Reader | Layer) {
@@ -33,7 +33,7 @@ export class Layer implements Draft {
 
   /** Adds writes that were checked when drafted. */
   write(writes: readonly Write[]): void {
-    for (const { table, key, value } of writes) this.#writtenOf(table).set(key, value);
+    for (const { table, key, value } of writes) this.#ensureTable(table).set(key, value);
   }
 
   get<Name extends TableName>(table: Name, key: string): AccountRecords[Name] | undefined {
@@ -79,10 +79,10 @@ export class Layer implements Draft {
 
   #write(table: TableName, key: string, value: unknown): void {
     if (Buffer.byteLength(key) > maxKeyBytes) throw new RangeError(`Key size is larger than ${maxKeyBytes} bytes`);
-    this.#writtenOf(table).set(key, value);
+    this.#ensureTable(table).set(key, value);
   }
 
-  #writtenOf(table: TableName): Written {
+  #ensureTable(table: TableName): TableWrites {
     const written = this.#written.get(table) ?? new Map<string, unknown>();
     this.#written.set(table, written);
     return written;

@@ -1,5 +1,5 @@
 import type { AccountRecords, AccountTable, AccountTables, TableName } from '../../storage/lmdb/accounts.ts';
-import type { AccountStore, Draft, Reader } from './account-store.ts';
+import type { AccountStore, Reader, Transaction } from './account-store.ts';
 
 /** A key for something that expires, in seconds. Keys start with the expiry, so expired ones come first. */
 export function sortedKey(seconds: number, id: string): string {
@@ -20,7 +20,7 @@ export interface Sweep<Name extends TableName> {
   readonly inOrder?: true;
   isOver(key: string, record: AccountRecords[Name], reader: Reader): boolean;
   /** Also removes what belongs to a record; by default, only the record is removed. */
-  remove?(draft: Draft, key: string, record: AccountRecords[Name]): void;
+  remove?(tx: Transaction, key: string, record: AccountRecords[Name]): void;
 }
 
 /**
@@ -29,7 +29,7 @@ export interface Sweep<Name extends TableName> {
  */
 export type SweepStep = (after: string | undefined) => Promise<string | undefined>;
 
-export interface SweepTurns {
+export interface SweepControl {
   /** Resolves after `ms`; false if the service is stopping, which also stops the sweep. */
   pause(ms: number): Promise<boolean>;
   /** Reports a failed round. The sweep continues with the next one. */
@@ -40,7 +40,7 @@ export interface SweepTurns {
 const betweenStepsMs = 5;
 
 export async function sweepInRounds(
-  { pause, failed }: SweepTurns,
+  { pause, failed }: SweepControl,
   betweenRoundsMs: number,
   round: () => Promise<void>,
 ): Promise<void> {
@@ -54,7 +54,10 @@ export async function sweepInRounds(
 }
 
 /** Runs all steps over their tables; ends early if the service is stopping. It throws as `AccountStore.change` does. */
-export async function runSweepSteps({ pause }: Pick<SweepTurns, 'pause'>, steps: readonly SweepStep[]): Promise<void> {
+export async function runSweepSteps(
+  { pause }: Pick<SweepControl, 'pause'>,
+  steps: readonly SweepStep[],
+): Promise<void> {
   for (const step of steps) {
     for (let after = await step(undefined); after !== undefined; after = await step(after))
       if (!(await pause(betweenStepsMs))) return;
@@ -77,18 +80,18 @@ export function sweepSteps<Name extends TableName>(
     const records = store[table] as unknown as AccountTable<Name>;
     const found = [...records.getRange(range)];
     const over = found.filter(({ key, value }) => isOver(key, value, accountStore)).map(({ key }) => key);
-    if (over.length > 0) await accountStore.change((draft) => remove(draft, over, sweep));
+    if (over.length > 0) await accountStore.change((tx) => remove(tx, over, sweep));
     const isLast = found.length < stepLimit || (inOrder && over.length < found.length);
     return isLast ? undefined : found.at(-1)?.key;
   };
 }
 
 /** A record that has changed since it was read may remain. */
-function remove<Name extends TableName>(draft: Draft, keys: readonly string[], sweep: Sweep<Name>): void {
+function remove<Name extends TableName>(tx: Transaction, keys: readonly string[], sweep: Sweep<Name>): void {
   for (const key of keys) {
-    const record = draft.get(sweep.table, key);
-    if (record === undefined || !sweep.isOver(key, record, draft)) continue;
-    if (sweep.remove === undefined) draft.remove(sweep.table, key);
-    else sweep.remove(draft, key, record);
+    const record = tx.get(sweep.table, key);
+    if (record === undefined || !sweep.isOver(key, record, tx)) continue;
+    if (sweep.remove === undefined) tx.remove(sweep.table, key);
+    else sweep.remove(tx, key, record);
   }
 }

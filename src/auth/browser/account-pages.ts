@@ -1,10 +1,10 @@
-import { passkeysOf } from '../../accounts/passkeys.ts';
+import { listPasskeys } from '../../accounts/passkeys.ts';
 import { renewRecoveryCodes } from '../../accounts/second-factors.ts';
-import { ApiError } from '../../contract/errors.ts';
+import { Refusal } from '../../contract/errors.ts';
 import { maxPasskeys, relyingPartyId } from '../../contract/sign-in.ts';
 import { isRecentSignIn } from '../../contract/step-up.ts';
 import type { Endpoint } from '../../http/endpoint.ts';
-import type { Handler, Reply, Request } from '../../http/types.ts';
+import type { Handler, HttpResponse, Request } from '../../http/types.ts';
 import { BrowserCookie } from '../cookies/browser.ts';
 import { registerPasskey } from '../factors/passkeys/add-passkey.ts';
 import { addAuthenticator } from '../factors/second-factor.ts';
@@ -13,7 +13,7 @@ import { type CurrentSignIn, currentSignIn } from '../oauth/sign-ins.ts';
 import { pageEndpoints } from './forms/page-endpoints.ts';
 import { readNewPasskey } from './forms/passkey-form.ts';
 import { type FormPurpose, formPage, type PageServices, type PostedForm, readPostedForm } from './forms/posted-form.ts';
-import { enrolmentPageOf, enrolmentSecretIn, stepPage, wrongCode } from './forms/second-factor-form.ts';
+import { enrolmentSecretIn, showEnrolmentPage, stepPage, wrongCode } from './forms/second-factor-form.ts';
 import { signInByForm } from './forms/sign-in-form.ts';
 import { failurePage, refusalPage } from './pages/failure-page.ts';
 import type { FormError, FormPage } from './pages/form-page.ts';
@@ -29,10 +29,14 @@ import { leadToLink } from './sso/start.ts';
 
 interface AccountPage {
   /** Why the page is impossible here. */
-  readonly refuse?: (services: PageServices) => Reply | undefined;
+  readonly refuse?: (services: PageServices) => HttpResponse | undefined;
   /** True if the page also completes a sign-in without a second factor. */
   readonly completes?: true;
-  readonly show: (services: PageServices, page: FormPage, signIn: CurrentSignIn) => Reply | Promise<Reply>;
+  readonly show: (
+    services: PageServices,
+    page: FormPage,
+    signIn: CurrentSignIn,
+  ) => HttpResponse | Promise<HttpResponse>;
   /** The answers to the form of the page, by the value of its button. */
   readonly actions: Readonly<Record<string, Act>>;
 }
@@ -43,13 +47,13 @@ type Act = (
   posted: PostedForm,
   signIn: CurrentSignIn,
   page: FormPage,
-) => Reply | Promise<Reply>;
+) => HttpResponse | Promise<HttpResponse>;
 
 /** The operation ids, summaries and further answers of the endpoints of a page. */
 interface Words {
   readonly GET: { readonly operationId: string; readonly summary: string };
   readonly POST: { readonly operationId: string; readonly summary: string };
-  readonly answers?: Readonly<Record<number, string>>;
+  readonly responses?: Readonly<Record<number, string>>;
   readonly posted: Readonly<Record<number, string>>;
 }
 
@@ -58,14 +62,19 @@ const access = { credential: 'None; the cookie of the sign-in page', who: 'The s
 function accountEndpoints(
   path: string,
   page: AccountPage,
-  { GET, POST, answers, posted }: Words,
+  { GET, POST, responses, posted }: Words,
 ): readonly Endpoint<PageServices>[] {
-  const all = { 200: 'The page, or the sign-in page if the sign-in is older than 15 minutes.', ...answers };
+  const all = { 200: 'The page, or the sign-in page if the sign-in is older than 15 minutes.', ...responses };
   const bind = (services: PageServices) => pageHandler(services, page);
   const busy = { 429: 'The page again: too many attempts have failed.', 503: 'The page again: the service is busy.' };
   return pageEndpoints(path, access, {
-    GET: { ...GET, answers: all, bind },
-    POST: { ...POST, description: 'The body is the form of the page.', answers: { ...all, ...busy, ...posted }, bind },
+    GET: { ...GET, responses: all, bind },
+    POST: {
+      ...POST,
+      description: 'The body is the form of the page.',
+      responses: { ...all, ...busy, ...posted },
+      bind,
+    },
   });
 }
 
@@ -81,13 +90,13 @@ function pageHandler(services: PageServices, page: AccountPage): Handler {
   };
 }
 
-async function show(services: PageServices, request: Request, page: AccountPage): Promise<Reply> {
+async function show(services: PageServices, request: Request, page: AccountPage): Promise<HttpResponse> {
   const signIn = await currentSignIn(services, new BrowserCookie(services.issuer).read(request));
-  return next(services, page, formPage(services, request, purposeOf(services)), signIn);
+  return next(services, page, formPage(services, request, createPurpose(services)), signIn);
 }
 
-async function decide(services: PageServices, request: Request, page: AccountPage): Promise<Reply> {
-  const purpose = purposeOf(services);
+async function decide(services: PageServices, request: Request, page: AccountPage): Promise<HttpResponse> {
+  const purpose = createPurpose(services);
   const posted = await readPostedForm(services, request, purpose);
   if ('reply' in posted) return posted.reply;
   const action = posted.form.get('action') ?? '';
@@ -109,7 +118,7 @@ function next(
   page: AccountPage,
   shown: FormPage,
   signIn: CurrentSignIn | undefined,
-): Reply | Promise<Reply> {
+): HttpResponse | Promise<HttpResponse> {
   if (signIn === undefined || !isRecent(services, signIn)) return loginPage(shown, signIn?.user.email ?? '');
   return isComplete(page, signIn) ? page.show(services, shown, signIn) : stepPage(services, shown, signIn);
 }
@@ -122,11 +131,11 @@ function isComplete({ completes }: AccountPage, { missing }: CurrentSignIn): boo
   return missing === undefined || (completes === true && missing === 'enrolment');
 }
 
-function purposeOf({ directory, audience }: PageServices): FormPurpose {
+function createPurpose({ directory, audience }: PageServices): FormPurpose {
   return { client: findClient(directory, consoleClientId)!, redirectUri: `${audience}/settings/you` };
 }
 
-function backToConsole({ redirectUri }: FormPurpose): Reply {
+function backToConsole({ redirectUri }: FormPurpose): HttpResponse {
   return { status: 303, headers: { location: redirectUri ?? '/', 'cache-control': 'no-store' } };
 }
 
@@ -144,10 +153,14 @@ export const authenticatorPageEndpoints = accountEndpoints(
   },
 );
 
-function showAuthenticator(services: PageServices, page: FormPage, { user }: CurrentSignIn): Reply | Promise<Reply> {
+function showAuthenticator(
+  services: PageServices,
+  page: FormPage,
+  { user }: CurrentSignIn,
+): HttpResponse | Promise<HttpResponse> {
   const totp = services.accountStore.get('totp', user.id);
   return totp === undefined
-    ? enrolmentPageOf(services, page, user.email)
+    ? showEnrolmentPage(services, page, user.email)
     : authenticatorPage(page, user.email, totp.recoveryCodes.length);
 }
 
@@ -156,7 +169,7 @@ async function enrol(
   posted: PostedForm,
   signIn: CurrentSignIn,
   page: FormPage,
-): Promise<Reply> {
+): Promise<HttpResponse> {
   const { request, form } = posted;
   const secret = enrolmentSecretIn(services, posted);
   if (secret === undefined || services.accountStore.get('totp', signIn.user.id))
@@ -164,7 +177,7 @@ async function enrol(
   const enrolment = { secret, code: form.get('code') ?? '' };
   const codes = await addAuthenticator(services, signIn, request.remoteAddress, enrolment);
   if (codes !== undefined) return recoveryCodesPage(page, codes);
-  return enrolmentPageOf(services, page, signIn.user.email, { secret, error: wrongCode });
+  return showEnrolmentPage(services, page, signIn.user.email, { secret, error: wrongCode });
 }
 
 async function newCodes(
@@ -172,14 +185,14 @@ async function newCodes(
   { request }: PostedForm,
   signIn: CurrentSignIn,
   page: FormPage,
-): Promise<Reply> {
+): Promise<HttpResponse> {
   const { id } = signIn.user;
   const directory = services.directory.under({ id, address: request.remoteAddress });
   try {
-    const codes = await directory.change((draft) => renewRecoveryCodes(draft, id, services.randomBytes));
+    const codes = await directory.change((tx) => renewRecoveryCodes(tx, id, services.randomBytes));
     return recoveryCodesPage(page, codes);
   } catch (error) {
-    if (error instanceof ApiError && error.code === 'not_found') return showAuthenticator(services, page, signIn);
+    if (error instanceof Refusal && error.code === 'not_found') return showAuthenticator(services, page, signIn);
     throw error;
   }
 }
@@ -202,7 +215,7 @@ export const passkeyPageEndpoints = accountEndpoints(
   {
     GET: { operationId: 'showPasskeyPage', summary: 'Show the page for adding a passkey' },
     POST: { operationId: 'addPasskey', summary: 'Add a passkey' },
-    answers: { 400: 'A page: browsers allow no passkeys at this URL, or the form is malformed.' },
+    responses: { 400: 'A page: browsers allow no passkeys at this URL, or the form is malformed.' },
     posted: { 303: 'To the console, which lists the passkeys.', 403: 'The page again: the form is not valid.' },
   },
 );
@@ -212,8 +225,8 @@ function showPasskey(
   page: FormPage,
   { user }: CurrentSignIn,
   error?: FormError,
-): Reply {
-  const isFull = passkeysOf(accountStore, user.id).length >= maxPasskeys;
+): HttpResponse {
+  const isFull = listPasskeys(accountStore, user.id).length >= maxPasskeys;
   return addPasskeyPage(page, user, isFull, error);
 }
 
@@ -222,7 +235,7 @@ async function addPasskey(
   posted: PostedForm,
   signIn: CurrentSignIn,
   page: FormPage,
-): Promise<Reply> {
+): Promise<HttpResponse> {
   const result = await registerPasskey(services, signIn, readNewPasskey(posted), () => undefined);
   if (result.outcome === 'added') return backToConsole(posted.purpose);
   return showPasskey(services, page, signIn, { status: 400, text: result.fault });
@@ -243,7 +256,7 @@ export const linkPageEndpoints = accountEndpoints(
   },
 );
 
-function showLinks({ providers, accountStore }: PageServices, page: FormPage, { user }: CurrentSignIn): Reply {
+function showLinks({ providers, accountStore }: PageServices, page: FormPage, { user }: CurrentSignIn): HttpResponse {
   return linkAccountPage(page, user, providers.linkable(accountStore, user));
 }
 
@@ -252,7 +265,7 @@ async function link(
   { form, browser }: PostedForm,
   signIn: CurrentSignIn,
   page: FormPage,
-): Promise<Reply> {
+): Promise<HttpResponse> {
   const { providers, accountStore } = services;
   const { key: linkTo, user } = signIn;
   const provider = providers.linkable(accountStore, user).find(({ id }) => id === form.get('provider'));

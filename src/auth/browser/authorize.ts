@@ -4,8 +4,8 @@
  * back.
  */
 import { isOfKnownReceiver } from '../../accounts/clients.ts';
-import { ApiError } from '../../contract/errors.ts';
-import type { Reply, Request } from '../../http/types.ts';
+import { Refusal } from '../../contract/errors.ts';
+import type { HttpResponse, Request } from '../../http/types.ts';
 import { BrowserCookie } from '../cookies/browser.ts';
 import { hasJustEnrolled } from '../factors/second-factor.ts';
 import {
@@ -13,8 +13,8 @@ import {
   type AuthorizationErrorCode,
   type AuthorizationRequest,
   authorizationParameters,
-  codeReply,
-  errorReply,
+  codeResponse,
+  errorResponse,
   readAuthorizationRequest,
   UnknownReturnAddress,
 } from '../oauth/authorization-request.ts';
@@ -35,7 +35,7 @@ const longestQuery = 8192;
 
 const access = { credential: 'None; the cookie of the sign-in page', who: 'Anyone with a browser' };
 
-const answers = {
+const responses = {
   200: 'The sign-in page, or a page that asks for confirmation.',
   303: 'To the redirect URI of the client, with a code or an error (RFC 6749 §4.1.2).',
   400: 'A page: the client or its redirect URI is unknown, or the request is invalid and the browser is not signed in.',
@@ -47,16 +47,16 @@ export const authorizeEndpoints = pageEndpoints<PageServices>('/connect/authoriz
     operationId: 'authorize',
     summary: 'Sign in a user to a client',
     query: authorizationParameters,
-    answers,
-    bind: (services) => (request) => answerPage(services, request, answerRequest),
+    responses,
+    bind: (services) => (request) => servePage(services, request, handleRequest),
   },
   POST: {
     operationId: 'postAuthorization',
     summary: 'Sign in a user to a client, with the request as a form',
     description: 'With a query, the body is the form of the sign-in page.',
     form: authorizationParameters,
-    answers: {
-      ...answers,
+    responses: {
+      ...responses,
       303: 'To the same request as a `GET`, or to the redirect URI of the client.',
       403: 'The page again: the form is not valid.',
       429: 'The page again: too many attempts have failed.',
@@ -65,18 +65,18 @@ export const authorizeEndpoints = pageEndpoints<PageServices>('/connect/authoriz
     bind: (services) => (request) =>
       request.query === ''
         ? sendOn(request).catch((error) => refuse(services, error))
-        : answerPage(services, request, answerForm),
+        : servePage(services, request, handleForm),
   },
 });
 
-async function answerPage(
+async function servePage(
   services: PageServices,
   request: Request,
-  answer: (services: PageServices, request: Request, asked: AuthorizationRequest) => Promise<Reply>,
-): Promise<Reply> {
+  handle: (services: PageServices, request: Request, asked: AuthorizationRequest) => Promise<HttpResponse>,
+): Promise<HttpResponse> {
   try {
     const asked = await readRequest(services, request);
-    return 'page' in asked ? asked.page : await answer(services, request, asked);
+    return 'page' in asked ? asked.page : await handle(services, request, asked);
   } catch (error) {
     return refuse(services, error);
   }
@@ -91,7 +91,7 @@ async function answerPage(
 async function readRequest(
   services: PageServices,
   request: Request,
-): Promise<AuthorizationRequest | { readonly page: Reply }> {
+): Promise<AuthorizationRequest | { readonly page: HttpResponse }> {
   try {
     return readAuthorizationRequest(services, request.query);
   } catch (error) {
@@ -106,14 +106,14 @@ async function readRequest(
  * A client may post its request (OpenID Connect Core §3.1.2.1). A browser that comes from another site sends its cookie only
  * with a `GET`.
  */
-async function sendOn(request: Request): Promise<Reply> {
+async function sendOn(request: Request): Promise<HttpResponse> {
   const location = `?${new URLSearchParams([...(await readForm(request))])}`;
   if (location.length > longestQuery) return failurePage(413, 'The request is too long');
   return { status: 303, headers: { location, 'cache-control': 'no-store' } };
 }
 
-function refuse({ issuer }: PageServices, error: unknown): Reply {
-  if (error instanceof AuthorizationError) return errorReply(error, issuer);
+function refuse({ issuer }: PageServices, error: unknown): HttpResponse {
+  if (error instanceof AuthorizationError) return errorResponse(error, issuer);
   if (error instanceof UnknownReturnAddress) return failurePage(400, error.message);
   return refusalPage(error);
 }
@@ -123,19 +123,23 @@ function refuse({ issuer }: PageServices, error: unknown): Reply {
  * the next page. For `prompt=none` it throws instead.
  * @throws {AuthorizationError}
  */
-async function answerRequest(services: PageServices, request: Request, asked: AuthorizationRequest): Promise<Reply> {
+async function handleRequest(
+  services: PageServices,
+  request: Request,
+  asked: AuthorizationRequest,
+): Promise<HttpResponse> {
   const browser = new BrowserCookie(services.issuer).read(request);
   const signIn = await currentSignIn(services, browser);
-  const standing = await standingOf(services, asked, signIn);
-  if (asked.prompt.has('none')) return answerSilently(services, asked, standing);
+  const step = await findNextStep(services, asked, signIn);
+  if (asked.prompt.has('none')) return respondSilently(services, asked, step);
   const page = formPage(services, request, asked);
-  switch (standing.next) {
+  switch (step.next) {
     case 'code':
-      return answerWithCode(services, asked, standing.signIn);
+      return redirectWithCode(services, asked, step.signIn);
     case 'confirm':
-      return confirmPage(page, standing.signIn.user.email);
+      return confirmPage(page, step.signIn.user.email);
     case 'step':
-      return stepPage(services, page, standing.signIn);
+      return stepPage(services, page, step.signIn);
     case 'sign-in':
       return loginPage(page, asked.loginHint ?? signIn?.user.email ?? '');
     case 'other-account':
@@ -144,15 +148,15 @@ async function answerRequest(services: PageServices, request: Request, asked: Au
 }
 
 /** What a browser's sign-in leads to: a code, perhaps after a confirmation, or a step that comes first. */
-type Standing =
+type NextStep =
   | { readonly next: 'code' | 'confirm' | 'step'; readonly signIn: CurrentSignIn }
   | { readonly next: 'sign-in' | 'other-account' };
 
-async function standingOf(
+async function findNextStep(
   services: PageServices,
   asked: AuthorizationRequest,
   signIn: CurrentSignIn | undefined,
-): Promise<Standing> {
+): Promise<NextStep> {
   const { client, prompt, redirectUri } = asked;
   if (signIn === undefined || prompt.has('login') || isTooOld(services, asked, signIn)) return { next: 'sign-in' };
   if (asked.idTokenHint !== null && (await meantUser(services, asked)) !== signIn.user.id) return { next: 'sign-in' };
@@ -165,13 +169,13 @@ async function standingOf(
 }
 
 /** @throws {AuthorizationError} `login_required`, `interaction_required` (OpenID Connect Core §3.1.2.6) */
-function answerSilently(services: PageServices, asked: AuthorizationRequest, standing: Standing): Promise<Reply> {
+function respondSilently(services: PageServices, asked: AuthorizationRequest, step: NextStep): Promise<HttpResponse> {
   const refuse = (code: AuthorizationErrorCode, description: string): never => {
     throw new AuthorizationError(code, description, asked);
   };
-  switch (standing.next) {
+  switch (step.next) {
     case 'code':
-      return answerWithCode(services, asked, standing.signIn);
+      return redirectWithCode(services, asked, step.signIn);
     case 'confirm':
       return refuse('interaction_required', 'The user must confirm a redirect URI that is not https');
     case 'step':
@@ -182,11 +186,11 @@ function answerSilently(services: PageServices, asked: AuthorizationRequest, sta
 }
 
 /** Issues the code. @throws {AuthorizationError} `temporarily_unavailable` */
-async function answerWithCode(
+async function redirectWithCode(
   services: PageServices,
   asked: AuthorizationRequest,
   { key: signIn, user, authTime, authentication }: CurrentSignIn,
-): Promise<Reply> {
+): Promise<HttpResponse> {
   const { client, redirectUri, challenge, scope, nonce } = asked;
   const granted = {
     clientId: client.clientId,
@@ -200,9 +204,9 @@ async function answerWithCode(
     authentication,
   };
   try {
-    return codeReply(asked, await issueCode(services, granted), services.issuer);
+    return codeResponse(asked, await issueCode(services, granted), services.issuer);
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
+    if (!(error instanceof Refusal)) throw error;
     throw new AuthorizationError('temporarily_unavailable', 'The service cannot store the code now', asked);
   }
 }
@@ -221,7 +225,11 @@ async function meantUser(services: PageServices, { idTokenHint }: AuthorizationR
  * @throws {AuthorizationError}
  * @throws {OAuthError} `invalid_request` if the form cannot be read
  */
-async function answerForm(services: PageServices, request: Request, asked: AuthorizationRequest): Promise<Reply> {
+async function handleForm(
+  services: PageServices,
+  request: Request,
+  asked: AuthorizationRequest,
+): Promise<HttpResponse> {
   const posted = await readPostedForm(services, request, asked);
   if ('reply' in posted) return posted.reply;
   switch (posted.form.get('action')) {
@@ -230,49 +238,57 @@ async function answerForm(services: PageServices, request: Request, asked: Autho
     case 'switch':
       return loginPage(formPage(services, request, asked), '');
     case 'continue':
-      return answerContinue(services, posted, asked);
+      return handleContinue(services, posted, asked);
     case 'enrolled':
-      return answerEnrolled(services, posted, asked);
+      return handleEnrolled(services, posted, asked);
     default:
-      return answerSignIn(services, posted, asked);
+      return handleSignIn(services, posted, asked);
   }
 }
 
 /** The sign-in may have ended since the page was shown. */
-async function answerContinue(
+async function handleContinue(
   services: PageServices,
   { request, browser }: PostedForm,
   asked: AuthorizationRequest,
-): Promise<Reply> {
-  const standing = await standingOf(services, asked, await currentSignIn(services, browser));
-  if (standing.next === 'step') return stepPage(services, formPage(services, request, asked), standing.signIn);
-  if ('signIn' in standing) return answerWithCode(services, asked, standing.signIn);
+): Promise<HttpResponse> {
+  const step = await findNextStep(services, asked, await currentSignIn(services, browser));
+  if (step.next === 'step') return stepPage(services, formPage(services, request, asked), step.signIn);
+  if ('signIn' in step) return redirectWithCode(services, asked, step.signIn);
   return loginPage(formPage(services, request, asked), asked.loginHint ?? '');
 }
 
-async function answerSignIn(services: PageServices, posted: PostedForm, asked: AuthorizationRequest): Promise<Reply> {
+async function handleSignIn(
+  services: PageServices,
+  posted: PostedForm,
+  asked: AuthorizationRequest,
+): Promise<HttpResponse> {
   const result = await signInByForm(services, posted);
   if ('reply' in result) return result.reply;
-  const reply = await answerSignedIn(services, asked, result.signIn);
-  return { ...reply, headers: { ...reply.headers, 'set-cookie': result.cookie } };
+  const response = await redirectSignedIn(services, asked, result.signIn);
+  return { ...response, headers: { ...response.headers, 'set-cookie': result.cookie } };
 }
 
 /** The user has saved the recovery codes, and need not sign in again, even if the request demands a new sign-in. */
-async function answerEnrolled(services: PageServices, posted: PostedForm, asked: AuthorizationRequest): Promise<Reply> {
+async function handleEnrolled(
+  services: PageServices,
+  posted: PostedForm,
+  asked: AuthorizationRequest,
+): Promise<HttpResponse> {
   const signIn = await currentSignIn(services, posted.browser);
   if (signIn === undefined || !hasJustEnrolled(services, signIn) || !maySignIn(signIn.user, asked.client))
-    return answerContinue(services, posted, asked);
-  return answerSignedIn(services, asked, signIn);
+    return handleContinue(services, posted, asked);
+  return redirectSignedIn(services, asked, signIn);
 }
 
-async function answerSignedIn(
+async function redirectSignedIn(
   services: PageServices,
   asked: AuthorizationRequest,
   signIn: CurrentSignIn,
-): Promise<Reply> {
+): Promise<HttpResponse> {
   const meant = await meantUser(services, asked);
-  if (meant === undefined || meant === signIn.user.id) return answerWithCode(services, asked, signIn);
+  if (meant === undefined || meant === signIn.user.id) return redirectWithCode(services, asked, signIn);
   // The client requested the user of its id_token_hint, and accepts no other (OpenID Connect Core §3.1.2.1).
   const refusal = new AuthorizationError('login_required', 'The user is not the one in id_token_hint', asked);
-  return errorReply(refusal, services.issuer);
+  return errorResponse(refusal, services.issuer);
 }

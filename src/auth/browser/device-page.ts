@@ -1,10 +1,10 @@
 import Type from 'typebox';
-import { ApiError } from '../../contract/errors.ts';
+import { Refusal } from '../../contract/errors.ts';
 import { text } from '../../contract/shapes/fields.ts';
 import { isRecentSignIn } from '../../contract/step-up.ts';
 import { parseQuery } from '../../http/pairs.ts';
-import type { Handler, Reply, Request } from '../../http/types.ts';
-import { networkOf } from '../../runtime/addresses.ts';
+import type { Handler, HttpResponse, Request } from '../../http/types.ts';
+import { findNetwork } from '../../runtime/addresses.ts';
 import type { OAuthClient } from '../../storage/lmdb/records.ts';
 import { BrowserCookie } from '../cookies/browser.ts';
 import { findClient, maySignIn } from '../oauth/clients.ts';
@@ -15,19 +15,19 @@ import { formPage, notAMember, type PageServices, readPostedForm } from './forms
 import { stepPage } from './forms/second-factor-form.ts';
 import { signInByForm } from './forms/sign-in-form.ts';
 import { refusalPage } from './pages/failure-page.ts';
-import { type FormPage, formReply } from './pages/form-page.ts';
+import { type FormPage, formResponse } from './pages/form-page.ts';
 import { html } from './pages/html.ts';
-import { pageReply } from './pages/page.ts';
+import { pageResponse } from './pages/page.ts';
 import { loginPage } from './pages/sign-in-pages.ts';
 
 /** The device whose user code is in the page's address, and its client. */
-interface Found {
+interface DeviceMatch {
   readonly device: WaitingDevice;
   readonly client: OAuthClient;
   readonly redirectUri: null;
 }
 
-const answers = {
+const responses = {
   200: 'The page for the code, the sign-in page, a page that asks for confirmation, or the result.',
   404: 'The page again: the code is wrong or has expired.',
   429: 'A page: too many wrong codes.',
@@ -45,7 +45,7 @@ export const devicePageEndpoints = pageEndpoints<PageServices>('/connect/device'
     operationId: 'showDevicePage',
     summary: 'Enter the code of a device',
     query,
-    answers,
+    responses,
     bind: (services) => pageHandler(services, show),
   },
   POST: {
@@ -53,21 +53,25 @@ export const devicePageEndpoints = pageEndpoints<PageServices>('/connect/device'
     summary: 'Decide whether a device may act for the user',
     description: 'The body is the form of the page.',
     query,
-    answers: { ...answers, 403: 'The page again: the form is not valid.', 503: 'The page again: the service is busy.' },
+    responses: {
+      ...responses,
+      403: 'The page again: the form is not valid.',
+      503: 'The page again: the service is busy.',
+    },
     bind: (services) => pageHandler(services, decide),
   },
 });
 
 function pageHandler(
   services: PageServices,
-  answer: (services: PageServices, request: Request, found: Found) => Reply | Promise<Reply>,
+  handle: (services: PageServices, request: Request, found: DeviceMatch) => HttpResponse | Promise<HttpResponse>,
 ): Handler {
   return async (request) => {
     try {
       const typed = parseQuery(request.query).get('user_code') ?? '';
       if (typed.trim() === '') return codePage();
       const found = find(services, request, typed);
-      return found === undefined ? codePage(typed) : await answer(services, request, found);
+      return found === undefined ? codePage(typed) : await handle(services, request, found);
     } catch (error) {
       return refusalPage(error);
     }
@@ -76,13 +80,13 @@ function pageHandler(
 
 /**
  * After too many wrong codes, a correct one must wait, too (RFC 8628 §5.1).
- * @throws {ApiError} `rate_limited`
+ * @throws {Refusal} `rate_limited`
  */
-function find({ devices, directory }: PageServices, request: Request, typed: string): Found | undefined {
-  const network = networkOf(request.remoteAddress);
+function find({ devices, directory }: PageServices, request: Request, typed: string): DeviceMatch | undefined {
+  const network = findNetwork(request.remoteAddress);
   const now = directory.clock.monotonic();
   const wait = devices.guesses.wait(network, now);
-  if (wait > 0) throw new ApiError('rate_limited', 'Too many wrong codes; wait, then retry', wait);
+  if (wait > 0) throw new Refusal('rate_limited', 'Too many wrong codes; wait, then retry', wait);
   const device = devices.find(typed);
   const client = device && findClient(directory, device.clientId);
   if (device !== undefined && client !== undefined) return { device, client, redirectUri: null };
@@ -90,7 +94,7 @@ function find({ devices, directory }: PageServices, request: Request, typed: str
   return undefined;
 }
 
-async function show(services: PageServices, request: Request, found: Found): Promise<Reply> {
+async function show(services: PageServices, request: Request, found: DeviceMatch): Promise<HttpResponse> {
   const page = formPage(services, request, found);
   const signIn = await currentSignIn(services, new BrowserCookie(services.issuer).read(request));
   if (signIn === undefined) return loginPage(page, '');
@@ -100,7 +104,7 @@ async function show(services: PageServices, request: Request, found: Found): Pro
   return signIn.missing === undefined ? devicePage(page, found.device, email) : stepPage(services, page, signIn);
 }
 
-async function decide(services: PageServices, request: Request, found: Found): Promise<Reply> {
+async function decide(services: PageServices, request: Request, found: DeviceMatch): Promise<HttpResponse> {
   const posted = await readPostedForm(services, request, found);
   if ('reply' in posted) return posted.reply;
   switch (posted.form.get('action')) {
@@ -126,7 +130,7 @@ async function decide(services: PageServices, request: Request, found: Found): P
   }
 }
 
-function mayAllow(services: PageServices, { client }: Found, signIn: CurrentSignIn): boolean {
+function mayAllow(services: PageServices, { client }: DeviceMatch, signIn: CurrentSignIn): boolean {
   return isRecent(services, signIn) && maySignIn(signIn.user, client) && signIn.missing === undefined;
 }
 
@@ -135,22 +139,22 @@ function isRecent({ clock }: PageServices, { authTime }: CurrentSignIn): boolean
   return isRecentSignIn(authTime, clock.now());
 }
 
-async function deny({ directory, devices }: PageServices, { device, client }: Found): Promise<Reply> {
-  const isDone = await directory.change((draft) => devices.decide(draft, device, 'denied'));
+async function deny({ directory, devices }: PageServices, { device, client }: DeviceMatch): Promise<HttpResponse> {
+  const isDone = await directory.change((tx) => devices.decide(tx, device, 'denied'));
   return isDone ? deviceDonePage(client.name, false) : codePage(device.userCode);
 }
 
 async function allow(
   { directory, devices }: PageServices,
   { remoteAddress }: Request,
-  { device, client }: Found,
+  { device, client }: DeviceMatch,
   { key: signIn, user, authTime, authentication }: CurrentSignIn,
-): Promise<Reply> {
+): Promise<HttpResponse> {
   const target = { type: 'sign-in-client', id: client.clientId, name: client.name };
   const allowance = { userId: user.id, signIn, authTime, scope: device.scope, authentication };
-  const isDone = await directory.under({ id: user.id, address: remoteAddress }).change((draft) => {
-    if (!devices.decide(draft, device, allowance)) return false;
-    for (const teamId of user.teams) draft.note('device.allowed', teamId, target);
+  const isDone = await directory.under({ id: user.id, address: remoteAddress }).change((tx) => {
+    if (!devices.decide(tx, device, allowance)) return false;
+    for (const teamId of user.teams) tx.note('device.allowed', teamId, target);
     return true;
   });
   return isDone ? deviceDonePage(client.name, true) : codePage(device.userCode);
@@ -162,10 +166,10 @@ const longestCode = 32;
  * The page on which a user enters the code that a device shows (RFC 8628 §3.3).
  * @param wrong the previous input, which was not a valid code
  */
-function codePage(wrong?: string): Reply {
+function codePage(wrong?: string): HttpResponse {
   const error = wrong !== undefined;
   const described = html` aria-invalid="true" aria-describedby="error"`;
-  return pageReply({
+  return pageResponse({
     status: error ? 404 : 200,
     title: error ? 'Error: Connect a device' : 'Connect a device',
     formTargets: [],
@@ -183,8 +187,8 @@ ${error ? html`<p class="error" id="error" role="alert">This code is wrong or ha
 }
 
 /** The page on which a user allows or denies a device access. Someone else may have sent them its address (RFC 8628 §5.4). */
-function devicePage(page: FormPage, { userCode, address }: WaitingDevice, email: string): Reply {
-  return formReply(page, {
+function devicePage(page: FormPage, { userCode, address }: WaitingDevice, email: string): HttpResponse {
+  return formResponse(page, {
     title: 'Connect this device?',
     heading: `Connect ${page.clientName}?`,
     intro: html`<p>It asks from <strong>${address}</strong> and shows the code <strong>${userCode}</strong>. It will act as
@@ -196,9 +200,9 @@ function devicePage(page: FormPage, { userCode, address }: WaitingDevice, email:
   });
 }
 
-function deviceDonePage(clientName: string, allowed: boolean): Reply {
+function deviceDonePage(clientName: string, allowed: boolean): HttpResponse {
   const [title, text] = allowed
     ? ['Device connected', html`${clientName} continues automatically. You can close this page.`]
     : ['Device not connected', html`${clientName} gets no access. You can close this page.`];
-  return pageReply({ status: 200, title, content: html`<h1>${title}</h1>\n<p>${text}</p>` });
+  return pageResponse({ status: 200, title, content: html`<h1>${title}</h1>\n<p>${text}</p>` });
 }

@@ -1,7 +1,7 @@
 import Type from 'typebox';
-import { ApiError } from '../../contract/errors.ts';
+import { Refusal } from '../../contract/errors.ts';
 import { text } from '../../contract/shapes/fields.ts';
-import type { Reply, Request } from '../../http/types.ts';
+import type { HttpResponse, Request } from '../../http/types.ts';
 import { BrowserCookie, isFromElsewhere } from '../cookies/browser.ts';
 import { redirect } from '../oauth/authorization-request.ts';
 import { type Form, findClient, matchesRedirect } from '../oauth/clients.ts';
@@ -23,7 +23,7 @@ const parameters = Type.Object({
   state: Type.Optional(text('Returned unchanged.')),
 });
 
-const answers = {
+const responses = {
   200: 'The user is signed out, or is asked whether to sign out.',
   204: 'The user of the access token is signed out.',
   303: 'To `post_logout_redirect_uri`.',
@@ -33,27 +33,27 @@ const answers = {
 };
 
 const access = { credential: 'ID token, access token, or the cookie of the sign-in page', who: 'The signed-in user' };
-const bind = (services: SsoServices) => (request: Request) => answer(services, request).catch(refuse);
+const bind = (services: SsoServices) => (request: Request) => handleEndSession(services, request).catch(refuse);
 
 /**
  * `GET` and `POST /connect/endsession`: signs a user out (OpenID Connect RP-Initiated Logout). The user is identified by the
  * client's ID or access token, or by the browser's cookie. All tokens of that sign-in become invalid.
  */
 export const endSessionEndpoints = pageEndpoints('/connect/endsession', access, {
-  GET: { operationId: 'endSession', summary: 'Sign out a user', query: parameters, answers, bind },
+  GET: { operationId: 'endSession', summary: 'Sign out a user', query: parameters, responses, bind },
   POST: {
     operationId: 'postEndSession',
     summary: 'Sign out a user, with the parameters in a form',
     query: parameters,
-    answers: { ...answers, 413: 'A page: the form is too long.' },
+    responses: { ...responses, 413: 'A page: the form is too long.' },
     bind,
   },
 });
 
-async function answer(services: SsoServices, request: Request): Promise<Reply> {
+async function handleEndSession(services: SsoServices, request: Request): Promise<HttpResponse> {
   const asked = await readEndSessionRequest(services, request);
   const token = bearerToken(request);
-  if (token !== undefined) return answerClient(services, request, asked, token);
+  if (token !== undefined) return handleClient(services, request, asked, token);
   const browser = new BrowserCookie(services.issuer).read(request);
   const signIn = await currentSignIn(services, browser);
   const { hint } = asked;
@@ -79,12 +79,12 @@ async function answer(services: SsoServices, request: Request): Promise<Reply> {
 }
 
 /** A client that sends an access token is not a browser. It gets a status code, unless it requests a redirect. */
-async function answerClient(
+async function handleClient(
   services: SsoServices,
   request: Request,
   { returnTo }: EndSessionRequest,
   token: string,
-): Promise<Reply> {
+): Promise<HttpResponse> {
   const access = await validOrNot(services.validate, token);
   if (access === undefined || !(await end(services, request, { userId: access.sub, access }))) {
     return { status: 401, headers: { ...uncached, 'www-authenticate': 'Bearer error="invalid_token"' } };
@@ -92,7 +92,7 @@ async function answerClient(
   return returnTo === undefined ? { status: 204, headers: { 'cache-control': 'no-store' } } : goBack(returnTo);
 }
 
-interface Ending {
+interface SignOut {
   readonly userId: string;
   /** The key of a session. Its sign-in ends with it. */
   readonly session?: string;
@@ -103,29 +103,28 @@ interface Ending {
 /**
  * Ends the sign-in, and resolves when the change is on disk. Returns `false` without ending it if the access token has expired or
  * was revoked.
- * @throws {ApiError} `store_unavailable`
+ * @throws {Refusal} `store_unavailable`
  */
-function end(services: SsoServices, { remoteAddress }: Request, ending: Ending): Promise<boolean> {
+function end(services: SsoServices, { remoteAddress }: Request, signOut: SignOut): Promise<boolean> {
   const { directory } = services;
-  const { userId, signIn, access, session = access?.sid } = ending;
-  return directory.under({ id: userId, address: remoteAddress }).change((draft) => {
-    if (access !== undefined && !isStillValid(services, access, draft)) return false;
-    if (access !== undefined) addToList(draft, access);
-    const wasSignedIn = signIn !== undefined && draft.has('signIns', signIn.key);
-    const over = session === undefined ? undefined : endSession(services, draft, session);
-    for (const key of new Set([over?.signIn, signIn?.key]))
-      if (key !== undefined) endSignIn(services, draft, userId, key);
-    if ((over ?? access) !== undefined || wasSignedIn) noteEnd(draft, 'session.ended', userId);
+  const { userId, signIn, access, session = access?.sid } = signOut;
+  return directory.under({ id: userId, address: remoteAddress }).change((tx) => {
+    if (access !== undefined && !isStillValid(services, access, tx)) return false;
+    if (access !== undefined) addToList(tx, access);
+    const wasSignedIn = signIn !== undefined && tx.has('signIns', signIn.key);
+    const over = session === undefined ? undefined : endSession(services, tx, session);
+    for (const key of new Set([over?.signIn, signIn?.key])) if (key !== undefined) endSignIn(services, tx, userId, key);
+    if ((over ?? access) !== undefined || wasSignedIn) noteEnd(tx, 'session.ended', userId);
     return true;
   });
 }
 
-function goBack({ uri, state }: Destination): Reply {
+function goBack({ uri, state }: Destination): HttpResponse {
   return redirect(uri, { state });
 }
 
-function refuse(error: unknown): Reply {
-  if (error instanceof OAuthError || error instanceof ApiError) return signOutFailurePage(error.status, error.message);
+function refuse(error: unknown): HttpResponse {
+  if (error instanceof OAuthError || error instanceof Refusal) return signOutFailurePage(error.status, error.message);
   throw error;
 }
 

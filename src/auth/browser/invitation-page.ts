@@ -2,19 +2,19 @@ import { redeemInvitation, userOfLink } from '../../accounts/invitations.ts';
 import { commonPassword, typedFault } from '../../accounts/password-rules.ts';
 import { hashSecret } from '../../accounts/secrets.ts';
 import { mayUsePassword, requiredProvider } from '../../accounts/sign-in-policy.ts';
-import { draftUserPatch } from '../../accounts/users.ts';
-import { ApiError } from '../../contract/errors.ts';
+import { applyUserPatch } from '../../accounts/users.ts';
+import { Refusal } from '../../contract/errors.ts';
 import type { LinkPurpose } from '../../contract/shapes/invitation.ts';
 import { passwordLength } from '../../contract/sign-in.ts';
-import type { Handler, Reply, Request } from '../../http/types.ts';
+import type { Handler, HttpResponse, Request } from '../../http/types.ts';
 import type { IdentityProvider } from '../../storage/lmdb/auth-records.ts';
 import type { User } from '../../storage/lmdb/records.ts';
 import { type Browser, BrowserCookie } from '../cookies/browser.ts';
 import { countAttempt, forgiveAttempt } from '../factors/login-throttle.ts';
 import type { SignInServices } from '../factors/sign-in.ts';
 import { consoleClientId, findClient } from '../oauth/clients.ts';
-import { type DraftedSignIn, draftSignIn, userAgentOf } from '../oauth/draft-sign-in.ts';
-import { endSessionsOf } from '../oauth/sessions.ts';
+import { type RecordedSignIn, readUserAgent, recordSignIn } from '../oauth/draft-sign-in.ts';
+import { endUserSessions } from '../oauth/sessions.ts';
 import { pageEndpoints } from './forms/page-endpoints.ts';
 import {
   busy,
@@ -26,7 +26,7 @@ import {
   throttled,
 } from './forms/posted-form.ts';
 import { refusalPage } from './pages/failure-page.ts';
-import { errorAttributes, type FormError, type FormPage, formReply } from './pages/form-page.ts';
+import { errorAttributes, type FormError, type FormPage, formResponse } from './pages/form-page.ts';
 import { type Html, html } from './pages/html.ts';
 import { pageScript } from './pages/page.ts';
 import { leadToLink } from './sso/start.ts';
@@ -56,14 +56,14 @@ export const invitationPageEndpoints = pageEndpoints<PageServices>(path, access,
   GET: {
     operationId: 'showInvitationPage',
     summary: 'Open an invitation or a reset link',
-    answers: { 200: 'The page, which reads the secret from the fragment of its address.' },
-    bind: (services) => pageHandler((request) => linkPage(pageOf(services, request))),
+    responses: { 200: 'The page, which reads the secret from the fragment of its address.' },
+    bind: (services) => pageHandler((request) => linkPage(createPage(services, request))),
   },
   POST: {
     operationId: 'postInvitationPage',
     summary: 'Choose a password with an invitation or a reset link',
     description: 'The body is the form of the page.',
-    answers: {
+    responses: {
       200: 'The page for the password, or one that leads to an identity provider.',
       303: 'To the console: the user is signed in.',
       400: 'The page again: the password is not valid.',
@@ -71,14 +71,14 @@ export const invitationPageEndpoints = pageEndpoints<PageServices>(path, access,
       429: 'The page again: too many attempts have failed.',
       503: 'The page again: the service is busy.',
     },
-    bind: (services) => pageHandler((request) => answerForm(services, request)),
+    bind: (services) => pageHandler((request) => handleForm(services, request)),
   },
 });
 
-function pageHandler(answer: (request: Request) => Reply | Promise<Reply>): Handler {
+function pageHandler(handle: (request: Request) => HttpResponse | Promise<HttpResponse>): Handler {
   return async (request) => {
     try {
-      return await answer(request);
+      return await handle(request);
     } catch (error) {
       return refusalPage(error);
     }
@@ -86,17 +86,17 @@ function pageHandler(answer: (request: Request) => Reply | Promise<Reply>): Hand
 }
 
 /** The user signs in to the console. */
-function purposeOf({ directory, audience }: PageServices): FormPurpose {
+function createPurpose({ directory, audience }: PageServices): FormPurpose {
   return { client: findClient(directory, consoleClientId)!, redirectUri: `${audience}/console/sign-in` };
 }
 
-function pageOf(services: PageServices, request: Request) {
-  return formPage(services, request, purposeOf(services));
+function createPage(services: PageServices, request: Request) {
+  return formPage(services, request, createPurpose(services));
 }
 
-async function answerForm(services: PageServices, request: Request): Promise<Reply> {
-  const page = pageOf(services, request);
-  const posted = await readPostedForm(services, request, purposeOf(services), () => linkPage(page, staleError));
+async function handleForm(services: PageServices, request: Request): Promise<HttpResponse> {
+  const page = createPage(services, request);
+  const posted = await readPostedForm(services, request, createPurpose(services), () => linkPage(page, staleError));
   if ('reply' in posted) return posted.reply;
   const { form, browser } = posted;
   const token = secretIn(form.get('token') ?? '');
@@ -117,11 +117,11 @@ async function acceptByForm(
   services: PageServices,
   { request, form }: PostedForm,
   presented: PresentedLink,
-): Promise<Reply> {
-  const page = pageOf(services, request);
+): Promise<HttpResponse> {
+  const page = createPage(services, request);
   const typed = { password: form.get('password') ?? '', again: form.get('again') ?? '' };
   try {
-    const result = await acceptInvitation(services, { ...presented, ...typed, userAgent: userAgentOf(request) });
+    const result = await acceptInvitation(services, { ...presented, ...typed, userAgent: readUserAgent(request) });
     switch (result.outcome) {
       case 'signed-in':
         return enterConsole(services, new BrowserCookie(services.issuer).write(result.browser));
@@ -156,7 +156,7 @@ function providersFor({ accountStore, providers }: PageServices, user: User) {
   return providers.enabled().filter(({ id }) => required === undefined || id === required);
 }
 
-function invited(services: PageServices, user: User): Invited {
+function invited(services: PageServices, user: User): InvitedUser {
   const { name, email, teams, invitation } = user;
   const names = teams.map((id) => services.directory.teams.get(id)?.name ?? id);
   return {
@@ -169,7 +169,7 @@ function invited(services: PageServices, user: User): Invited {
   };
 }
 
-function enterConsole({ audience }: PageServices, cookie: string): Reply {
+function enterConsole({ audience }: PageServices, cookie: string): HttpResponse {
   const headers = { location: `${audience}/console/sign-in`, 'cache-control': 'no-store', 'set-cookie': cookie };
   return { status: 303, headers: { ...headers, 'referrer-policy': 'no-referrer' } };
 }
@@ -181,13 +181,13 @@ interface PresentedLink {
 }
 
 /** The link is not valid: it was used, replaced or withdrawn, or has expired; or too many attempts have failed (`wait` in seconds). */
-type Rejected = { readonly outcome: 'over' } | { readonly outcome: 'throttled'; readonly wait: number };
+type LinkRefusal = { readonly outcome: 'over' } | { readonly outcome: 'throttled'; readonly wait: number };
 
-type FoundLink = { readonly outcome: 'valid'; readonly user: User } | Rejected;
+type FoundLink = { readonly outcome: 'valid'; readonly user: User } | LinkRefusal;
 
 /**
  * Finds the user of a link. Attempts are throttled as sign-ins are, with the link in place of the account.
- * @throws {ApiError} `store_unavailable`
+ * @throws {Refusal} `store_unavailable`
  */
 async function findLink(services: SignInServices, presented: PresentedLink): Promise<FoundLink> {
   const { directory, clock } = services;
@@ -208,15 +208,15 @@ interface TypedForLink extends PresentedLink {
 }
 
 type AcceptResult =
-  | DraftedSignIn
-  | Rejected
+  | RecordedSignIn
+  | LinkRefusal
   | { readonly outcome: 'refused'; readonly user: User; readonly fault: string };
 
 const noPasswords = 'You cannot use a password here. Continue with an identity provider.';
 
 /**
  * Sets the password of the user of a link, ends their sessions, and signs them in to the console.
- * @throws {ApiError} `rate_limited`, `backpressure`, `store_unavailable`
+ * @throws {Refusal} `rate_limited`, `backpressure`, `store_unavailable`
  */
 export async function acceptInvitation(services: SignInServices, typed: TypedForLink): Promise<AcceptResult> {
   const { directory, clock } = services;
@@ -229,17 +229,17 @@ export async function acceptInvitation(services: SignInServices, typed: TypedFor
   const passwordHash = await hashUncommon(services, password, id);
   if (passwordHash === undefined)
     return { outcome: 'refused', user: found.user, fault: `The password ${commonPassword}.` };
-  return directory.under({ id, address }).change((draft) => {
+  return directory.under({ id, address }).change((tx) => {
     const now = clock.now();
     // The policy may have changed since the page was shown.
-    if (!mayUsePassword(draft, found.user)) return { outcome: 'refused', user: found.user, fault: noPasswords };
-    const user = redeemInvitation(draft, token, now);
+    if (!mayUsePassword(tx, found.user)) return { outcome: 'refused', user: found.user, fault: noPasswords };
+    const user = redeemInvitation(tx, token, now);
     if (user === undefined) return { outcome: 'over' };
-    const patched = draftUserPatch(draft, user, { passwordHash }, now, { factors: ['invitation'] });
-    endSessionsOf({ clock }, draft, id);
-    const client = findClient(draft, consoleClientId)!;
+    const patched = applyUserPatch(tx, user, { passwordHash }, now, { factors: ['invitation'] });
+    endUserSessions({ clock }, tx, id);
+    const client = findClient(tx, consoleClientId)!;
     const authentication = { factors: ['invitation', 'password'], userAgent } as const;
-    return draftSignIn(services, draft, patched, { client, browser, authentication });
+    return recordSignIn(services, tx, patched, { client, browser, authentication });
   });
 }
 
@@ -252,7 +252,7 @@ async function hashUncommon(
   try {
     return await passwords.hash(password, randomBytes, caller);
   } catch (error) {
-    if (error instanceof ApiError && error.code === 'invalid_body') return undefined;
+    if (error instanceof Refusal && error.code === 'invalid_body') return undefined;
     throw error;
   }
 }
@@ -271,8 +271,8 @@ if (secret !== '') {
 const longestLink = 2048;
 
 /** The page that a link opens. Without scripts, the user pastes the link. */
-function linkPage(page: FormPage, error?: FormError): Reply {
-  return formReply(page, {
+function linkPage(page: FormPage, error?: FormError): HttpResponse {
+  return formResponse(page, {
     title: 'Open your link',
     intro: html`<p>Paste the link that an administrator gave you.</p>`,
     error,
@@ -284,7 +284,7 @@ function linkPage(page: FormPage, error?: FormError): Reply {
   });
 }
 
-interface Invited {
+interface InvitedUser {
   readonly purpose: LinkPurpose;
   readonly name: string;
   readonly email: string;
@@ -294,7 +294,7 @@ interface Invited {
   readonly providers: readonly Pick<IdentityProvider, 'id' | 'name'>[];
 }
 
-function choosePasswordPage(page: FormPage, token: string, invited: Invited, error?: FormError): Reply {
+function choosePasswordPage(page: FormPage, token: string, invited: InvitedUser, error?: FormError): HttpResponse {
   const { purpose, name, email, teams, providers, mayUsePassword } = invited;
   const isNew = purpose === 'invitation';
   const places = teams.map((team, at) => html`${at === 0 ? '' : ', '}<strong>${team}</strong>`);
@@ -303,7 +303,7 @@ function choosePasswordPage(page: FormPage, token: string, invited: Invited, err
     : providers.length > 0
       ? html`Choose how <strong>${email}</strong> signs in.`
       : html`The identity provider of <strong>${email}</strong> is disabled. Ask an administrator to enable it.`;
-  return formReply(page, {
+  return formResponse(page, {
     title: isNew ? 'Accept your invitation' : 'Choose a new password',
     intro: html`<p>${isNew ? html`${name}, you are invited to ${places}. ` : undefined}${task}</p>`,
     error,

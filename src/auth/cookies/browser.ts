@@ -1,5 +1,5 @@
 import { hashSecret, matchesHash, type RandomBytes } from '../../accounts/secrets.ts';
-import { cookiesOf } from '../../http/pairs.ts';
+import { readCookies } from '../../http/pairs.ts';
 import type { Request } from '../../http/types.ts';
 
 /**
@@ -8,14 +8,14 @@ import type { Request } from '../../http/types.ts';
  */
 export interface Browser {
   readonly id: string;
-  readonly mark: string;
+  readonly permanentId: string;
 }
 
 /** Lifetime of a browser's mark after its last sign-in. The sign-in itself ends much sooner. */
 const lifetimeSeconds = 90 * 24 * 3600;
 
-const part = '[\\w-]{43}';
-const valueForm = new RegExp(`^(${part})\\.(${part})$`);
+const idPattern = '[\\w-]{43}';
+const valueForm = new RegExp(`^(${idPattern})\\.(${idPattern})$`);
 
 /** The cookie of a browser known to the auth host. Over HTTPS no other host and no plain connection can set it. */
 export class BrowserCookie {
@@ -32,25 +32,25 @@ export class BrowserCookie {
   }
 
   read(request: Pick<Request, 'header'>): Browser | undefined {
-    for (const [name, value] of cookiesOf(request)) {
+    for (const [name, value] of readCookies(request)) {
       if (name !== this.#name) continue;
-      const [, id, mark] = valueForm.exec(value) ?? [];
-      if (id !== undefined && mark !== undefined) return { id, mark };
+      const [, id, permanentId] = valueForm.exec(value) ?? [];
+      if (id !== undefined && permanentId !== undefined) return { id, permanentId };
     }
     return undefined;
   }
 
-  write({ id, mark }: Browser): string {
-    return `${this.#name}=${id}.${mark}; ${this.#attributes}`;
+  write({ id, permanentId }: Browser): string {
+    return `${this.#name}=${id}.${permanentId}; ${this.#attributes}`;
   }
 }
 
 /** A browser with a new id. An unknown browser gets a new mark, too. */
 export function renewBrowser(known: Browser | undefined, randomBytes: RandomBytes): Browser {
-  return { id: newPart(randomBytes), mark: known?.mark ?? newPart(randomBytes) };
+  return { id: newRandomId(randomBytes), permanentId: known?.permanentId ?? newRandomId(randomBytes) };
 }
 
-function newPart(randomBytes: RandomBytes): string {
+function newRandomId(randomBytes: RandomBytes): string {
   return Buffer.from(randomBytes(32)).toString('base64url');
 }
 
@@ -74,9 +74,9 @@ export function isFromElsewhere(request: Pick<Request, 'header'>, issuer: string
   if (site !== undefined) return site !== 'same-origin' && site !== 'none';
   const origin = request.header('origin');
   if (origin === undefined || origin === 'null') return false;
-  return origin !== new URL(issuer).origin && hostOf(origin) !== request.header('host');
+  return origin !== new URL(issuer).origin && parseHost(origin) !== request.header('host');
 }
 
-function hostOf(origin: string): string | undefined {
+function parseHost(origin: string): string | undefined {
   return URL.canParse(origin) ? new URL(origin).host : undefined;
 }

@@ -1,6 +1,11 @@
 import { hashSecret } from '../../accounts/secrets.ts';
-import type { AccountStore, ListedThrottle, ThrottleDraft, Throttles } from '../../accounts/store/account-store.ts';
-import { networkOf } from '../../runtime/addresses.ts';
+import type {
+  AccountStore,
+  ListedThrottle,
+  Throttles,
+  ThrottleTransaction,
+} from '../../accounts/store/account-store.ts';
+import { findNetwork } from '../../runtime/addresses.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { LoginFailures } from '../../storage/lmdb/auth-records.ts';
 import type { Browser } from '../cookies/browser.ts';
@@ -49,7 +54,7 @@ export interface Attempt {
 }
 
 /** A counted attempt: seconds to wait, or 0 and the keys of the throttles that count it. */
-export interface Counted {
+export interface CountedAttempt {
   readonly wait: number;
   readonly keys: readonly string[];
 }
@@ -59,58 +64,61 @@ export interface Counted {
  * `forgiveAttempt` removes the count after a success. An attempt that must wait is not counted.
  * @throws {ApiError} `store_unavailable`, `engine_unavailable`
  */
-export function countAttempt(deps: ThrottleDeps, attempt: Attempt): Promise<Counted> {
-  const all = kinds.map((kind) => keyOf(kind, attempt));
-  return countKeys(deps, all, (draft, now) => keysOf(draft, attempt, now));
+export function countAttempt(deps: ThrottleDeps, attempt: Attempt): Promise<CountedAttempt> {
+  const all = kinds.map((kind) => throttleKey(kind, attempt));
+  return countKeys(deps, all, (tx, now) => chooseKeys(tx, attempt, now));
 }
 
 /** @param keysAt chooses the keys that count the attempt */
 function countKeys(
   { accountStore, clock }: ThrottleDeps,
   all: readonly string[],
-  keysAt: (draft: ThrottleDraft, now: number) => readonly string[],
-): Promise<Counted> {
-  return accountStore.throttles.change(all, (draft) => {
+  keysAt: (tx: ThrottleTransaction, now: number) => readonly string[],
+): Promise<CountedAttempt> {
+  return accountStore.throttles.change(all, (tx) => {
     const now = clock.now();
-    const keys = keysAt(draft, now);
-    const wait = Math.max(...keys.map((key) => waitMs(key, failuresAt(draft, key, now), now)));
+    const keys = keysAt(tx, now);
+    const wait = Math.max(...keys.map((key) => waitMs(key, failuresAt(tx, key, now), now)));
     if (wait > 0) return { wait: Math.ceil(wait / 1000), keys: [] };
     for (const key of keys) {
-      const failures = (failuresAt(draft, key, now)?.failures ?? 0) + 1;
-      draft.put(key, { failures, lastAt: now });
+      const failures = (failuresAt(tx, key, now)?.failures ?? 0) + 1;
+      tx.put(key, { failures, lastAt: now });
     }
     return { wait: 0, keys };
   });
 }
 
 /** Counts an attempt without an account, by the address of the peer alone: see `countAttempt`. */
-export function countAddress(deps: ThrottleDeps, address: string): Promise<Counted> {
+export function countAddress(deps: ThrottleDeps, address: string): Promise<CountedAttempt> {
   return countKeys(deps, [addressKey(address)], () => [addressKey(address)]);
 }
 
-export function uncountAttempt({ accountStore }: Pick<ThrottleDeps, 'accountStore'>, { keys }: Counted): Promise<void> {
-  return accountStore.throttles.change(keys, (draft) => uncount(draft, keys));
+export function uncountAttempt(
+  { accountStore }: Pick<ThrottleDeps, 'accountStore'>,
+  { keys }: CountedAttempt,
+): Promise<void> {
+  return accountStore.throttles.change(keys, (tx) => uncount(tx, keys));
 }
 
 /** Records that an attempt succeeded: undoes its count, and remembers its browser. */
 export function forgiveAttempt(
   { accountStore, clock }: ThrottleDeps,
   attempt: Attempt,
-  { keys }: Counted,
+  { keys }: CountedAttempt,
 ): Promise<void> {
-  const own = keyOf('browser', attempt);
-  return accountStore.throttles.change([...new Set([...keys, own])], (draft) => {
-    uncount(draft, keys);
+  const own = throttleKey('browser', attempt);
+  return accountStore.throttles.change([...new Set([...keys, own])], (tx) => {
+    uncount(tx, keys);
     // Failures at other throttles remain. Otherwise the owner of one account could guess at others without end.
-    for (const key of keys) if (kindOf(key) === 'pair') draft.remove(key);
-    draft.put(own, { failures: 0, lastAt: clock.now() });
+    for (const key of keys) if (parseKind(key) === 'pair') tx.remove(key);
+    tx.put(own, { failures: 0, lastAt: clock.now() });
   });
 }
 
 /** Checks the password of a counted attempt. An attempt that cannot be checked does not count. */
 export async function verifyCounted(
   { accountStore }: Pick<ThrottleDeps, 'accountStore'>,
-  counted: Counted,
+  counted: CountedAttempt,
   verify: () => Promise<boolean>,
 ): Promise<boolean> {
   try {
@@ -121,11 +129,11 @@ export async function verifyCounted(
   }
 }
 
-function uncount(draft: ThrottleDraft, keys: readonly string[]): void {
+function uncount(tx: ThrottleTransaction, keys: readonly string[]): void {
   for (const key of keys) {
-    const { failures, lastAt } = draft.get(key) ?? { failures: 0, lastAt: 0 };
-    if (failures <= 1) draft.remove(key);
-    else draft.put(key, { failures: failures - 1, lastAt });
+    const { failures, lastAt } = tx.get(key) ?? { failures: 0, lastAt: 0 };
+    if (failures <= 1) tx.remove(key);
+    else tx.put(key, { failures: failures - 1, lastAt });
   }
 }
 
@@ -135,10 +143,10 @@ function uncount(draft: ThrottleDraft, keys: readonly string[]): void {
  */
 export async function forgetFailures(throttles: Throttles): Promise<void> {
   for (let after: string | undefined = ''; after !== undefined; )
-    after = await throttleStep(throttles, after, (draft, key) => {
-      const found = draft.get(key);
-      if (found !== undefined && kindOf(key) === 'browser') draft.put(key, { ...found, failures: 0 });
-      else draft.remove(key);
+    after = await throttleStep(throttles, after, (tx, key) => {
+      const found = tx.get(key);
+      if (found !== undefined && parseKind(key) === 'browser') tx.put(key, { ...found, failures: 0 });
+      else tx.remove(key);
     });
 }
 
@@ -150,9 +158,9 @@ export function sweepThrottles(throttles: Throttles, after: string, now: number)
   return throttleStep(
     throttles,
     after,
-    (draft, key) => {
-      const found = draft.get(key); // The throttle may have changed since.
-      if (found !== undefined && isThrottleOver(key, found, now)) draft.remove(key);
+    (tx, key) => {
+      const found = tx.get(key); // The throttle may have changed since.
+      if (found !== undefined && isThrottleOver(key, found, now)) tx.remove(key);
     },
     ({ key, failures }) => isThrottleOver(key, failures, now),
   );
@@ -163,57 +171,59 @@ const stepLimit = 256;
 async function throttleStep(
   throttles: Throttles,
   after: string,
-  change: (draft: ThrottleDraft, key: string) => void,
+  change: (tx: ThrottleTransaction, key: string) => void,
   concerns: (listed: ListedThrottle) => boolean = () => true,
 ): Promise<string | undefined> {
   const found = await throttles.list(after, stepLimit);
   const keys = found.filter(concerns).map(({ key }) => key);
   if (keys.length > 0)
-    await throttles.change(keys, (draft) => {
-      for (const key of keys) change(draft, key);
+    await throttles.change(keys, (tx) => {
+      for (const key of keys) change(tx, key);
     });
   return found.length < stepLimit ? undefined : found.at(-1)?.key;
 }
 
 /** Whether a throttle has expired at `now` (Unix ms) and can be removed. */
 export function isThrottleOver(key: string, { failures, lastAt }: LoginFailures, now: number): boolean {
-  const kind = kindOf(key);
+  const kind = parseKind(key);
   if (kind === 'browser') return now >= lastAt + forgetBrowserMs;
   return now >= lastAt + (failures < rules[kind].free ? forgetFewMs : forgetManyMs);
 }
 
 /** A known browser has only its own throttle. */
-function keysOf(reader: ThrottleDraft, attempt: Attempt, now: number): string[] {
-  const own = keyOf('browser', attempt);
+function chooseKeys(reader: ThrottleTransaction, attempt: Attempt, now: number): string[] {
+  const own = throttleKey('browser', attempt);
   if (failuresAt(reader, own, now) !== undefined) return [own];
-  return [keyOf('pair', attempt), keyOf('address', attempt), keyOf('account', attempt)];
+  return [throttleKey('pair', attempt), throttleKey('address', attempt), throttleKey('account', attempt)];
 }
 
-function failuresAt(reader: ThrottleDraft, key: string, now: number): LoginFailures | undefined {
+function failuresAt(reader: ThrottleTransaction, key: string, now: number): LoginFailures | undefined {
   const found = reader.get(key);
   return found === undefined || isThrottleOver(key, found, now) ? undefined : found;
 }
 
 /** Remaining wait of an attempt, ms. It never exceeds the rule's, whatever the clock does. */
 function waitMs(key: string, found: LoginFailures | undefined, now: number): number {
-  const { free, shortestMs, longestMs } = rules[kindOf(key)];
+  const { free, shortestMs, longestMs } = rules[parseKind(key)];
   if (found === undefined || found.failures < free) return 0;
   const whole = Math.min(longestMs, shortestMs * 2 ** (found.failures - free));
   return Math.min(whole, found.lastAt + whole - now);
 }
 
 /** Keys are hashed: they reveal no IP address and no e-mail address. */
-function keyOf(kind: Kind, { email, address, browser }: Attempt): string {
+function throttleKey(kind: Kind, { email, address, browser }: Attempt): string {
   const account = email.toLowerCase();
   if (kind === 'address') return addressKey(address);
-  const text = { pair: `${networkOf(address)} ${account}`, account, browser: `${browser.mark} ${account}` }[kind];
+  const text = { pair: `${findNetwork(address)} ${account}`, account, browser: `${browser.permanentId} ${account}` }[
+    kind
+  ];
   return `${kind}.${hashSecret(text)}`;
 }
 
 function addressKey(address: string): string {
-  return `address.${hashSecret(networkOf(address))}`;
+  return `address.${hashSecret(findNetwork(address))}`;
 }
 
-function kindOf(key: string): Kind {
+function parseKind(key: string): Kind {
   return key.slice(0, key.indexOf('.')) as Kind;
 }

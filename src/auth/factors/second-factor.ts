@@ -1,10 +1,10 @@
 import { acceptCode, addTotp, type Enrolment, loadTotps } from '../../accounts/second-factors.ts';
-import { ApiError } from '../../contract/errors.ts';
+import { Refusal } from '../../contract/errors.ts';
 import type { OAuthClient } from '../../storage/lmdb/records.ts';
 import type { Browser } from '../cookies/browser.ts';
-import { type DraftedSignIn, draftFurtherFactor, noteSignIn } from '../oauth/draft-sign-in.ts';
+import { noteSignIn, type RecordedSignIn, recordFurtherFactor } from '../oauth/draft-sign-in.ts';
 import type { Services } from '../oauth/services.ts';
-import { type CurrentSignIn, currentSignIn, isOf, missingStep } from '../oauth/sign-ins.ts';
+import { type CurrentSignIn, currentSignIn, isValidFor, missingStep } from '../oauth/sign-ins.ts';
 import { countAttempt, forgiveAttempt, verifyCounted } from './login-throttle.ts';
 import type { SignInServices } from './sign-in.ts';
 
@@ -19,12 +19,16 @@ interface SecondStep {
 const over = { outcome: 'over' } as const;
 const wrong = { outcome: 'wrong' } as const;
 
-type ProvenCode = DraftedSignIn | typeof over | typeof wrong | { readonly outcome: 'throttled'; readonly wait: number };
+type ProvenCode =
+  | RecordedSignIn
+  | typeof over
+  | typeof wrong
+  | { readonly outcome: 'throttled'; readonly wait: number };
 
 /**
  * Completes a sign-in with a code of the user's authenticator app, or a recovery code. Guesses are throttled apart from
  * passwords: neither forgives the other's failures, or locks the other out.
- * @throws {ApiError} `store_unavailable`
+ * @throws {Refusal} `store_unavailable`
  */
 export async function proveCode(
   services: SignInServices,
@@ -40,16 +44,16 @@ export async function proveCode(
   const totps = await loadTotps(services.randomBytes);
   let proven: ProvenCode = over;
   const isRight = await verifyCounted(services, counted, async () => {
-    proven = await services.directory.under({ id: user.id, address }).change((draft): ProvenCode => {
-      const current = draft.users.get(user.id);
-      const started = draft.get('signIns', signIn.key);
-      if (current === undefined || started === undefined || !isOf(started, current)) return over;
-      const factor = acceptCode(services, totps, draft, user.id, code);
+    proven = await services.directory.under({ id: user.id, address }).change((tx): ProvenCode => {
+      const current = tx.users.get(user.id);
+      const started = tx.get('signIns', signIn.key);
+      if (current === undefined || started === undefined || !isValidFor(started, current)) return over;
+      const factor = acceptCode(services, totps, tx, user.id, code);
       if (factor === undefined) {
-        noteSignIn(draft, 'sign-in.failed', current, { factors: ['totp'] });
+        noteSignIn(tx, 'sign-in.failed', current, { factors: ['totp'] });
         return wrong;
       }
-      return draftFurtherFactor(services, draft, current, signIn, { client, browser, factor });
+      return recordFurtherFactor(services, tx, current, signIn, { client, browser, factor });
     });
     return proven.outcome !== 'wrong';
   });
@@ -57,40 +61,40 @@ export async function proveCode(
   return proven;
 }
 
-type Enrolled =
+type EnrolmentResult =
   | typeof over
   | typeof wrong
-  | { readonly outcome: 'enrolled'; readonly signedIn: DraftedSignIn; readonly recoveryCodes: readonly string[] };
+  | { readonly outcome: 'enrolled'; readonly signedIn: RecordedSignIn; readonly recoveryCodes: readonly string[] };
 
 /**
  * Completes a sign-in with a new authenticator app, which the policy demands and the user lacks.
- * @throws {ApiError} `store_unavailable`
+ * @throws {Refusal} `store_unavailable`
  */
 export async function enrol(
   services: SignInServices,
   { browser, address, client }: SecondStep,
   enrolment: Enrolment,
-): Promise<Enrolled> {
+): Promise<EnrolmentResult> {
   const signIn = await currentSignIn(services, browser);
   if (signIn?.missing !== 'enrolment') return over;
   const { user, authentication } = signIn;
   const totps = await loadTotps(services.randomBytes);
   try {
-    return await services.directory.under({ id: user.id, address }).change((draft): Enrolled => {
-      const current = draft.users.get(user.id);
-      const started = draft.get('signIns', signIn.key);
-      if (current === undefined || started === undefined || !isOf(started, current)) return over;
+    return await services.directory.under({ id: user.id, address }).change((tx): EnrolmentResult => {
+      const current = tx.users.get(user.id);
+      const started = tx.get('signIns', signIn.key);
+      if (current === undefined || started === undefined || !isValidFor(started, current)) return over;
       // In another browser, the user may have added a factor since, which this one has not proven.
-      if (missingStep(draft, current, authentication) !== 'enrolment') return over;
-      const recoveryCodes = addTotp(services, totps, draft, user.id, enrolment);
+      if (missingStep(tx, current, authentication) !== 'enrolment') return over;
+      const recoveryCodes = addTotp(services, totps, tx, user.id, enrolment);
       if (recoveryCodes === undefined) return wrong;
       const given = { client, browser, factor: 'totp' } as const;
-      const signedIn = draftFurtherFactor(services, draft, current, signIn, given);
+      const signedIn = recordFurtherFactor(services, tx, current, signIn, given);
       return { outcome: 'enrolled', signedIn, recoveryCodes };
     });
   } catch (error) {
     // Another browser was faster.
-    if (error instanceof ApiError && error.code === 'conflict') return over;
+    if (error instanceof Refusal && error.code === 'conflict') return over;
     throw error;
   }
 }
@@ -98,7 +102,7 @@ export async function enrol(
 /**
  * Adds an authenticator app to the user of a complete sign-in, which then counts as proven by it.
  * @returns the recovery codes; `undefined` if the code is wrong, or the sign-in has ended
- * @throws {ApiError} `conflict` if the user has one, `store_unavailable`
+ * @throws {Refusal} `conflict` if the user has one, `store_unavailable`
  */
 export async function addAuthenticator(
   services: SignInServices,
@@ -107,13 +111,13 @@ export async function addAuthenticator(
   enrolment: Enrolment,
 ): Promise<readonly string[] | undefined> {
   const totps = await loadTotps(services.randomBytes);
-  return services.directory.under({ id, address }).change((draft) => {
-    const started = draft.get('signIns', key);
+  return services.directory.under({ id, address }).change((tx) => {
+    const started = tx.get('signIns', key);
     if (started === undefined) return undefined;
-    const recoveryCodes = addTotp(services, totps, draft, id, enrolment);
+    const recoveryCodes = addTotp(services, totps, tx, id, enrolment);
     const factors = [...authentication.factors, 'totp'] as const;
     if (recoveryCodes !== undefined)
-      draft.put('signIns', key, { ...started, authentication: { ...authentication, factors } });
+      tx.put('signIns', key, { ...started, authentication: { ...authentication, factors } });
     return recoveryCodes;
   });
 }
@@ -121,7 +125,7 @@ export async function addAuthenticator(
 /** Period in which the recovery codes can be read before the user continues. */
 const readingMs = 600_000;
 
-const secondOf = (time: number) => Math.floor(time / 1000);
+const toSeconds = (time: number) => Math.floor(time / 1000);
 
 /** Whether a sign-in has just added the user's authenticator app, so that its recovery codes were shown. */
 export function hasJustEnrolled(
@@ -130,5 +134,5 @@ export function hasJustEnrolled(
 ): boolean {
   const added = accountStore.get('totp', user.id)?.createdAt;
   const isNew = clock.now() - startedAt <= readingMs;
-  return missing === undefined && isNew && added !== undefined && secondOf(added) === secondOf(startedAt);
+  return missing === undefined && isNew && added !== undefined && toSeconds(added) === toSeconds(startedAt);
 }

@@ -6,10 +6,10 @@ import type { PasswordPool } from '../../accounts/password-pool.ts';
 import { noPasswordHash } from '../../accounts/passwords.ts';
 import { mayUsePassword } from '../../accounts/sign-in-policy.ts';
 import { userOfEmail } from '../../accounts/users.ts';
-import { ApiError } from '../../contract/errors.ts';
+import { Refusal } from '../../contract/errors.ts';
 import type { OAuthClient, User } from '../../storage/lmdb/records.ts';
 import type { Browser } from '../cookies/browser.ts';
-import { type DraftedSignIn, draftSignIn, noteSignIn, type Proven } from '../oauth/draft-sign-in.ts';
+import { noteSignIn, type Proven, type RecordedSignIn, recordSignIn } from '../oauth/draft-sign-in.ts';
 import type { Services } from '../oauth/services.ts';
 import { countAttempt, forgiveAttempt, verifyCounted } from './login-throttle.ts';
 
@@ -27,14 +27,14 @@ interface Credentials {
 
 /** The outcome. An unknown account and a wrong password are indistinguishable. */
 export type SignInResult =
-  | DraftedSignIn
+  | RecordedSignIn
   | { readonly outcome: 'wrong' }
   /** Too many attempts have failed; `wait` in seconds. */
   | { readonly outcome: 'throttled'; readonly wait: number };
 
 /**
  * Signs a user in; resolves when all of it is on disk: the failure count, the sign-in and the audit log entry.
- * @throws {ApiError} `backpressure`, `store_unavailable`
+ * @throws {Refusal} `backpressure`, `store_unavailable`
  */
 export async function signIn(
   services: SignInServices,
@@ -57,8 +57,8 @@ export async function signIn(
     await forgiveAttempt(services, attempt, counted);
     return result;
   }
-  await directory.under({ address }).change((draft) => {
-    noteSignIn(draft, 'sign-in.failed', known && draft.users.get(known.id), authentication);
+  await directory.under({ address }).change((tx) => {
+    noteSignIn(tx, 'sign-in.failed', known && tx.users.get(known.id), authentication);
   });
   return { outcome: 'wrong' };
 }
@@ -70,22 +70,22 @@ function startFor(
   known: User,
   address: string,
   proven: Proven,
-): Promise<DraftedSignIn | undefined> {
-  return services.directory.under({ id: known.id, address }).change((draft) => {
-    const user = draft.users.get(known.id);
-    const isCurrent = user?.passwordHash === known.passwordHash && mayUsePassword(draft, user);
-    return isCurrent ? draftSignIn(services, draft, user, proven) : undefined;
+): Promise<RecordedSignIn | undefined> {
+  return services.directory.under({ id: known.id, address }).change((tx) => {
+    const user = tx.users.get(known.id);
+    const isCurrent = user?.passwordHash === known.passwordHash && mayUsePassword(tx, user);
+    return isCurrent ? recordSignIn(services, tx, user, proven) : undefined;
   });
 }
 
 /** Takes the place of a browser's mark for the holder of a token. No cookie can contain such a mark. */
-const tokenHolder = { id: '', mark: 'token' };
+const tokenHolder = { id: '', permanentId: 'token' };
 
 /**
  * Whether the holder of a user's token also knows the user's password. Guesses are throttled as at the sign-in page, where they
  * lock out no known browser.
  * @param address the address of the peer
- * @throws {ApiError} `rate_limited`, `backpressure`, `store_unavailable`
+ * @throws {Refusal} `rate_limited`, `backpressure`, `store_unavailable`
  */
 export async function provePassword(
   services: SignInServices,
@@ -97,7 +97,7 @@ export async function provePassword(
   passwords.checkRoom(id); // First: an attempt that will not be checked must not count.
   const attempt = { email, address, browser: tokenHolder };
   const counted = await countAttempt(services, attempt);
-  if (counted.wait > 0) throw new ApiError('rate_limited', 'Too many wrong passwords for this user', counted.wait);
+  if (counted.wait > 0) throw new Refusal('rate_limited', 'Too many wrong passwords for this user', counted.wait);
   const isRight = await verifyCounted(services, counted, () => passwords.verify(password, passwordHash, id));
   if (isRight) await forgiveAttempt(services, attempt, counted);
   return isRight;

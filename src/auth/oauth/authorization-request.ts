@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { text } from '../../contract/shapes/fields.ts';
-import type { Reply } from '../../http/types.ts';
+import type { HttpResponse } from '../../http/types.ts';
 import type { OAuthClient } from '../../storage/lmdb/records.ts';
 import { type Form, findClient, matchesRedirect } from './clients.ts';
 import { parseParameters, repeatedParameter } from './forms.ts';
@@ -105,7 +105,7 @@ export function readAuthorizationRequest(services: Services, text: string): Auth
   const to = {
     redirectUri,
     state: repeated.has('state') ? null : short(form, 'state'),
-    silent: wordsOf(form.get('prompt')).includes('none'),
+    silent: splitWords(form.get('prompt')).includes('none'),
   };
   const refuse = (code: AuthorizationErrorCode, description: string) => {
     throw new AuthorizationError(code, description, to);
@@ -183,7 +183,7 @@ function readChallenge(form: Form, refuse: Refuse): string {
 }
 
 function readPrompt(form: Form, refuse: Refuse): ReadonlySet<Prompt> {
-  const asked = new Set(wordsOf(form.get('prompt')));
+  const asked = new Set(splitWords(form.get('prompt')));
   const known = prompts.filter((prompt) => asked.has(prompt));
   if (known.length < asked.size) refuse('invalid_request', `prompt may only contain ${prompts.join(', ')}`);
   if (asked.has('none') && asked.size > 1) refuse('invalid_request', 'prompt combines none with another value');
@@ -197,7 +197,7 @@ function readMaxAge(form: Form, refuse: Refuse): number | null {
   return Number(text);
 }
 
-function wordsOf(text = ''): string[] {
+function splitWords(text = ''): string[] {
   return text.split(' ').filter((word) => word !== '');
 }
 
@@ -211,11 +211,11 @@ function short(form: Form, name: keyof typeof longest): string | null {
  * The answer with a code: RFC 6749 §4.1.2.
  * @param issuer identifies who answers (RFC 9207)
  */
-export function codeReply({ redirectUri, state }: ReturnAddress, code: string, issuer: string): Reply {
+export function codeResponse({ redirectUri, state }: ReturnAddress, code: string, issuer: string): HttpResponse {
   return redirect(redirectUri, { code, state, iss: issuer });
 }
 
-export function errorReply({ code, message, to }: AuthorizationError, issuer: string): Reply {
+export function errorResponse({ code, message, to }: AuthorizationError, issuer: string): HttpResponse {
   const { redirectUri, state } = to;
   return redirect(redirectUri, { error: code, error_description: message, state, iss: issuer });
 }
@@ -224,7 +224,7 @@ export function errorReply({ code, message, to }: AuthorizationError, issuer: st
  * Adds parameters to a registered URI, which has no fragment. After a 303 the browser does not post the form again (RFC 9700
  * §4.12).
  */
-export function redirect(uri: string, parameters: Readonly<Record<string, string | null>>): Reply {
+export function redirect(uri: string, parameters: Readonly<Record<string, string | null>>): HttpResponse {
   const sent = Object.entries(parameters).filter((pair): pair is [string, string] => pair[1] !== null);
   const location = `${uri}${uri.includes('?') ? '&' : '?'}${new URLSearchParams(sent)}`;
   return { status: 303, headers: { location, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' } };

@@ -12,7 +12,7 @@ import { clockTolerance, readUnverified } from './tokens.ts';
 export const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
 /** A client that has signed an assertion, which it must not use again. */
-interface Asserted {
+interface AssertedClient {
   readonly client: AuthenticatedClient;
   /** Identifies the assertion: its `jti`, and its `exp` in seconds. */
   readonly assertion: { readonly jti: string; readonly exp: number };
@@ -34,7 +34,7 @@ export async function authenticateByAssertion(
   services: Services,
   authorization: string | undefined,
   form: Form,
-): Promise<Asserted> {
+): Promise<AssertedClient> {
   if (authorization !== undefined || form.has('client_secret'))
     throw new OAuthError('invalid_request', 'Authenticate with client_assertion or a secret, not both');
   if (form.get('client_assertion_type') !== assertionType)
@@ -61,12 +61,12 @@ export async function authenticateByAssertion(
  */
 export async function useOnce(
   { accountStore }: Pick<Services, 'accountStore'>,
-  { client, assertion }: Asserted,
+  { client, assertion }: AssertedClient,
 ): Promise<void> {
   const key = sortedKey(assertion.exp, hashSecret(`${client.id} ${assertion.jti}`));
-  const isFirst = await accountStore.change((draft) => {
-    if (draft.has('assertions', key)) return false;
-    draft.put('assertions', key, true);
+  const isFirst = await accountStore.change((tx) => {
+    if (tx.has('assertions', key)) return false;
+    tx.put('assertions', key, true);
     return true;
   });
   if (!isFirst) throw refusal();
@@ -102,7 +102,7 @@ function candidates(
   return keys.filter((key) => key.alg === wanted && (kid === undefined || key.kid === kid));
 }
 
-interface Expected {
+interface ExpectedClaims {
   readonly id: string;
   readonly audiences: readonly string[];
   readonly now: number;
@@ -112,7 +112,7 @@ interface Expected {
 async function verified(
   token: string,
   keys: readonly PublicKey[],
-  { id, audiences, now }: Expected,
+  { id, audiences, now }: ExpectedClaims,
 ): Promise<JWTPayload | undefined> {
   for (const { publicJwk, alg } of keys) {
     try {

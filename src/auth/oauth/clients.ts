@@ -7,7 +7,7 @@ import { matchesHash } from '../../accounts/secrets.ts';
 import { decodeFormText } from '../../http/pairs.ts';
 import type { Request } from '../../http/types.ts';
 import { KeyedLimits } from '../../ingest/admission/rate-limits.ts';
-import { networkOf } from '../../runtime/addresses.ts';
+import { findNetwork } from '../../runtime/addresses.ts';
 import type { Session } from '../../storage/lmdb/auth-records.ts';
 import type { ApiKey, OAuthClient, User } from '../../storage/lmdb/records.ts';
 import { OAuthError } from './oauth-error.ts';
@@ -109,7 +109,7 @@ export function checkNotExpired(apiKey: ApiKey, now: number, byHeader = false): 
 export const apiKeyRefused = 'An API key can only use the grants client_credentials and token exchange';
 
 /** @throws {OAuthError} `unauthorized_client` for an API key, and for the console, which has no tokens */
-export function signInClientOf(client: AuthenticatedClient): OAuthClient {
+export function requireSignInClient(client: AuthenticatedClient): OAuthClient {
   if (client.kind !== 'sign-in') throw new OAuthError('unauthorized_client', apiKeyRefused);
   if (client.id === consoleClientId)
     throw new OAuthError('unauthorized_client', 'The console signs in at /console/sign-in, without tokens');
@@ -191,22 +191,22 @@ export function clientOrigins({ clients }: Pick<Directory, 'clients'>, baseUrl: 
   const own = new URL(baseUrl).origin;
   return (origin) => {
     if (origin === own) return true;
-    for (const client of clients.values()) if (client.secretHash === null && matcherOf(client)(origin)) return true;
+    for (const client of clients.values()) if (client.secretHash === null && getMatcher(client)(origin)) return true;
     return false;
   };
 }
 
-function matcherOf(client: OAuthClient): (origin: string) => boolean {
+function getMatcher(client: OAuthClient): (origin: string) => boolean {
   const known = matchers.get(client);
   if (known !== undefined) return known;
-  const patterns = client.redirectUris.flatMap(originsOf);
+  const patterns = client.redirectUris.flatMap(listOrigins);
   const matcher = patterns.length === 0 ? () => false : originMatcher(patterns);
   matchers.set(client, matcher);
   return matcher;
 }
 
 /** The origin of a redirect URI; for a loopback address, with any port (RFC 8252 §7.3). An app's own scheme has none. */
-function originsOf(uri: string): readonly string[] {
+function listOrigins(uri: string): readonly string[] {
   const { protocol, hostname, origin } = new URL(uri);
   if (protocol === 'http:' && hostname !== 'localhost') return [`http://${hostname}:*`];
   return protocol === 'http:' || protocol === 'https:' ? [origin] : [];
@@ -243,14 +243,14 @@ export class ClientRates {
  * The rate limit key of a client. Anyone who knows the id can act as a public client, or try to exchange a token, so these are
  * limited by network.
  */
-export function rateKeyOf(client: AuthenticatedClient, request: Pick<Request, 'remoteAddress'>): string {
+export function rateKey(client: AuthenticatedClient, request: Pick<Request, 'remoteAddress'>): string {
   const isPublic = client.kind === 'sign-in' ? client.client.secretHash === null : client.apiKey.trust !== undefined;
   // Reading the address is a system call, so only public clients pay for it.
-  return isPublic ? `${client.id} ${networkOf(request.remoteAddress)}` : client.id;
+  return isPublic ? `${client.id} ${findNetwork(request.remoteAddress)}` : client.id;
 }
 
 /** The rate limit key that all tokens of one holder share: an API key, or a user of a client. */
-export function holderKeyOf({ sub, client_id: clientId }: { sub: string; client_id: string }): string {
+export function holderKey({ sub, client_id: clientId }: { sub: string; client_id: string }): string {
   return sub === clientId ? clientId : `${clientId} ${sub}`;
 }
 
@@ -276,14 +276,14 @@ export class ClientFailures {
    */
   note(clientId: string, address: string, now: number): void {
     const wait = Math.max(
-      this.#clients.take(keyOf(clientId, address), now),
-      this.#addresses.take(networkOf(address), now),
+      this.#clients.take(failureKey(clientId, address), now),
+      this.#addresses.take(findNetwork(address), now),
     );
     if (wait === 0) return;
     throw new OAuthError('temporarily_unavailable', tooManyFailures, { status: 429, retryAfter: wait });
   }
 }
 
-function keyOf(clientId: string, address: string): string {
-  return `${networkOf(address)} ${clientId.slice(0, longestId)}`;
+function failureKey(clientId: string, address: string): string {
+  return `${findNetwork(address)} ${clientId.slice(0, longestId)}`;
 }

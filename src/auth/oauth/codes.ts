@@ -1,12 +1,12 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { AccountDraft } from '../../accounts/account-draft.ts';
+import type { AccountTransaction } from '../../accounts/account-draft.ts';
 import { hashSecret } from '../../accounts/secrets.ts';
 import type { AuthorizationCode } from '../../storage/lmdb/auth-records.ts';
 import type { User } from '../../storage/lmdb/records.ts';
 import { signedInUser } from './clients.ts';
 import type { Services } from './services.ts';
-import { endSession, noteReuse, type Turn } from './sessions.ts';
-import { isOf } from './sign-ins.ts';
+import { endSession, type IssuedSession, noteReuse } from './sessions.ts';
+import { isValidFor } from './sign-ins.ts';
 
 /** Lifetime of a code (RFC 6749 §4.1.2 recommends at most ten minutes). */
 const codeLifetimeMs = 60_000;
@@ -24,7 +24,7 @@ export async function issueCode(
 ): Promise<string> {
   const code = Buffer.from(randomBytes(32)).toString('base64url');
   const record = { ...granted, expiresAt: clock.now() + codeLifetimeMs, session: null };
-  await accountStore.change((draft) => draft.put('codes', hashSecret(code), record));
+  await accountStore.change((tx) => tx.put('codes', hashSecret(code), record));
   return code;
 }
 
@@ -37,13 +37,13 @@ interface PresentedCode {
 }
 
 /** The outcome of an exchange. A replayed code has ended the session that it was exchanged for. */
-type Redemption<Begun = Turn> =
-  | { readonly outcome: 'exchanged'; readonly turn: Begun; readonly user: User; readonly nonce: string | null }
+type Redemption<Begun = IssuedSession> =
+  | { readonly outcome: 'exchanged'; readonly issued: Begun; readonly user: User; readonly nonce: string | null }
   | { readonly outcome: 'refused' | 'replayed' };
 
 const refused = { outcome: 'refused' } as const;
 
-type Begin<Begun> = (services: Services, draft: AccountDraft, code: AuthorizationCode) => Begun;
+type Begin<Begun> = (services: Services, tx: AccountTransaction, code: AuthorizationCode) => Begun;
 
 /**
  * Exchanges a code for a session; resolves when the session is on disk. Of two requests with the same code, one succeeds.
@@ -51,47 +51,47 @@ type Begin<Begun> = (services: Services, draft: AccountDraft, code: Authorizatio
  * @param begin `startSession`, or the function that starts another kind of session
  * @throws {ApiError} `store_unavailable`
  */
-export function redeemCode<Begun extends Pick<Turn, 'key'>>(
+export function redeemCode<Begun extends Pick<IssuedSession, 'key'>>(
   services: Services,
   presented: PresentedCode,
   address: string,
   begin: Begin<Begun>,
 ): Promise<Redemption<Begun>> {
-  return services.directory.under({ address }).change((draft) => redeem(services, draft, presented, begin));
+  return services.directory.under({ address }).change((tx) => redeem(services, tx, presented, begin));
 }
 
-function redeem<Begun extends Pick<Turn, 'key'>>(
+function redeem<Begun extends Pick<IssuedSession, 'key'>>(
   services: Services,
-  draft: AccountDraft,
+  tx: AccountTransaction,
   presented: PresentedCode,
   begin: Begin<Begun>,
 ): Redemption<Begun> {
   const now = services.clock.now();
   const key = hashSecret(presented.code);
-  const code = draft.get('codes', key);
+  const code = tx.get('codes', key);
   if (code === undefined || now >= code.expiresAt) return refused;
   if (code.session !== null) {
-    if (endSession(services, draft, code.session) === undefined) return refused;
-    noteReuse(draft, 'authorization-code.reused', code.userId);
+    if (endSession(services, tx, code.session) === undefined) return refused;
+    noteReuse(tx, 'authorization-code.reused', code.userId);
     return { outcome: 'replayed' };
   }
-  const user = signedInUser(draft, code);
-  const signIn = draft.get('signIns', code.signIn);
+  const user = signedInUser(tx, code);
+  const signIn = tx.get('signIns', code.signIn);
   // A user who has signed out or changed the password since gets no session.
-  if (user === undefined || signIn === undefined || !isOf(signIn, user)) return refused;
+  if (user === undefined || signIn === undefined || !isValidFor(signIn, user)) return refused;
   if (!isBoundTo(code, presented)) return refused;
-  const turn = begin(services, draft, code);
-  draft.put('codes', key, { ...code, expiresAt: now + usedCodeLifetimeMs, session: turn.key });
-  return { outcome: 'exchanged', turn, user, nonce: code.nonce };
+  const issued = begin(services, tx, code);
+  tx.put('codes', key, { ...code, expiresAt: now + usedCodeLifetimeMs, session: issued.key });
+  return { outcome: 'exchanged', issued, user, nonce: code.nonce };
 }
 
 /** A code is for one client, one redirect URI, and the holder of the PKCE verifier. */
 function isBoundTo(code: AuthorizationCode, { clientId, redirectUri, verifier }: PresentedCode): boolean {
-  return code.clientId === clientId && code.redirectUri === redirectUri && answers(verifier, code.challenge);
+  return code.clientId === clientId && code.redirectUri === redirectUri && matchesChallenge(verifier, code.challenge);
 }
 
 /** RFC 7636 §4.6, method S256; compared in constant time. */
-function answers(verifier: string, challenge: string): boolean {
+function matchesChallenge(verifier: string, challenge: string): boolean {
   const found = createHash('sha256').update(verifier).digest();
   const wanted = Buffer.from(challenge, 'base64url');
   return found.length === wanted.length && timingSafeEqual(found, wanted);

@@ -1,8 +1,8 @@
 import Type from 'typebox';
 import { count, shape, text } from '../../contract/shapes/fields.ts';
-import { type Endpoint, jsonAnswer } from '../../http/endpoint.ts';
+import { type Endpoint, jsonResponse } from '../../http/endpoint.ts';
 import { grantedScope } from './authorization-request.ts';
-import { apiKeyRefused, signInClientOf } from './clients.ts';
+import { apiKeyRefused, requireSignInClient } from './clients.ts';
 import { deviceCodeLifetime, pollInterval } from './device-codes.ts';
 import { type ClientServices, clientEndpoint, clientForm } from './forms.ts';
 import { OAuthError } from './oauth-error.ts';
@@ -29,7 +29,7 @@ const DeviceAuthorization = shape(
 );
 
 const form = clientForm({
-  by: signInClientOf,
+  by: requireSignInClient,
   fields: { scope: Type.Optional(text('Must include `openid`.')) },
   async handle({ client: { clientId }, fields, request }, { issuer, serviceScope, devices }) {
     const scope = grantedScope(fields.scope, serviceScope);
@@ -54,6 +54,6 @@ export const deviceAuthorizationEndpoint: Endpoint<ClientServices> = clientEndpo
   summary: 'Start the sign-in of a device without a browser',
   who: 'Sign-in clients',
   forms: [form],
-  answer: jsonAnswer(DeviceAuthorization, 'The codes.'),
+  response: jsonResponse(DeviceAuthorization, 'The codes.'),
   refuses: { unauthorized_client: apiKeyRefused, invalid_scope: 'scope must include openid; flagmeter is for the API' },
 });

@@ -1,7 +1,7 @@
 import { hashSecret, matchesHash, type RandomBytes } from '../../accounts/secrets.ts';
-import type { AccountStore, Draft } from '../../accounts/store/account-store.ts';
+import type { AccountStore, Transaction } from '../../accounts/store/account-store.ts';
 import { KeyedLimits } from '../../ingest/admission/rate-limits.ts';
-import { networkOf } from '../../runtime/addresses.ts';
+import { findNetwork } from '../../runtime/addresses.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Allowance, DeviceCode } from '../../storage/lmdb/auth-records.ts';
 
@@ -79,32 +79,32 @@ export class DeviceCodes {
     const { accountStore, clock, randomBytes } = this.#deps;
     const { clientId, scope, address } = request;
     const secret = Buffer.from(randomBytes(32)).toString('base64url');
-    const letters = await accountStore.change((draft) => {
+    const letters = await accountStore.change((tx) => {
       const now = clock.now();
-      if (draft.records('deviceCodes').size >= this.#maxDevices) makeRoom(draft, now - rememberMs);
-      const free = this.#newLetters(draft);
-      const codeHash = hashSecret(deviceCodeOf(free, secret));
+      if (tx.records('deviceCodes').size >= this.#maxDevices) makeRoom(tx, now - rememberMs);
+      const free = this.#newLetters(tx);
+      const codeHash = hashSecret(formatDeviceCode(free, secret));
       const expiresAt = now + deviceCodeLifetime * 1000;
-      const network = networkOf(address);
-      draft.put('deviceCodes', free, { clientId, scope, address, network, codeHash, expiresAt, decision: null });
+      const network = findNetwork(address);
+      tx.put('deviceCodes', free, { clientId, scope, address, network, codeHash, expiresAt, decision: null });
       return free;
     });
-    return { deviceCode: deviceCodeOf(letters, secret), userCode: shown(letters) };
+    return { deviceCode: formatDeviceCode(letters, secret), userCode: shown(letters) };
   }
 
   /** The waiting device with this user code, however it was typed (RFC 8628 §6.1). */
   find(typed: string): WaitingDevice | undefined {
-    const letters = lettersOf(typed);
+    const letters = readLetters(typed);
     const device = this.#deps.accountStore.records('deviceCodes').get(letters);
     return device !== undefined && this.#isWaiting(device) ? { ...device, userCode: shown(letters) } : undefined;
   }
 
   /** Drafts the user's decision on a device; `false` if the device no longer waits. */
-  decide(draft: Draft, { userCode }: WaitingDevice, decision: Allowance | 'denied'): boolean {
-    const letters = lettersOf(userCode);
-    const device = draft.get('deviceCodes', letters);
+  decide(tx: Transaction, { userCode }: WaitingDevice, decision: Allowance | 'denied'): boolean {
+    const letters = readLetters(userCode);
+    const device = tx.get('deviceCodes', letters);
     if (device === undefined || !this.#isWaiting(device)) return false;
-    draft.put('deviceCodes', letters, { ...device, decision });
+    tx.put('deviceCodes', letters, { ...device, decision });
     return true;
   }
 
@@ -115,7 +115,7 @@ export class DeviceCodes {
   poll(deviceCode: string, clientId: string) {
     const letters = codeForm.exec(deviceCode)?.[1] ?? '';
     const device = this.#deps.accountStore.records('deviceCodes').get(letters);
-    if (device === undefined || !isOf(device, deviceCode, clientId)) return { outcome: 'unknown' };
+    if (device === undefined || !matchesDevice(device, deviceCode, clientId)) return { outcome: 'unknown' };
     const now = this.#deps.clock.now();
     if (now >= device.expiresAt) return { outcome: 'expired' };
     if (device.decision === null) return { outcome: this.#pace(letters, now) };
@@ -126,13 +126,13 @@ export class DeviceCodes {
    * Drafts that a device takes what its user has allowed, once.
    * @returns `undefined` if there is nothing to take
    */
-  take(draft: Draft, deviceCode: string, clientId: string): Allowance | undefined {
+  take(tx: Transaction, deviceCode: string, clientId: string): Allowance | undefined {
     const letters = codeForm.exec(deviceCode)?.[1] ?? '';
-    const device = draft.get('deviceCodes', letters);
-    if (device === undefined || !isOf(device, deviceCode, clientId)) return undefined;
+    const device = tx.get('deviceCodes', letters);
+    if (device === undefined || !matchesDevice(device, deviceCode, clientId)) return undefined;
     const { decision, expiresAt } = device;
     if (decision === null || decision === 'denied' || this.#deps.clock.now() >= expiresAt) return undefined;
-    draft.remove('deviceCodes', letters);
+    tx.remove('deviceCodes', letters);
     return decision;
   }
 
@@ -150,11 +150,11 @@ export class DeviceCodes {
     return tooSoon ? 'too-soon' : 'pending';
   }
 
-  #newLetters(draft: Draft): string {
+  #newLetters(tx: Transaction): string {
     for (;;) {
       const bytes = this.#deps.randomBytes(userCodeLength);
       const letters = Array.from(bytes, (byte) => alphabet[byte & 15]).join('');
-      if (!draft.has('deviceCodes', letters)) return letters;
+      if (!tx.has('deviceCodes', letters)) return letters;
     }
   }
 }
@@ -163,11 +163,11 @@ export function isDeviceOver({ expiresAt }: DeviceCode, now: number): boolean {
   return now >= expiresAt + rememberMs;
 }
 
-function isOf({ clientId, codeHash }: DeviceCode, deviceCode: string, by: string): boolean {
+function matchesDevice({ clientId, codeHash }: DeviceCode, deviceCode: string, by: string): boolean {
   return matchesHash(deviceCode, codeHash) && clientId === by;
 }
 
-function deviceCodeOf(letters: string, secret: string): string {
+function formatDeviceCode(letters: string, secret: string): string {
   return `fm_device_${letters}_${secret}`;
 }
 
@@ -175,7 +175,7 @@ function shown(letters: string): string {
   return `${letters.slice(0, 4)}-${letters.slice(4)}`;
 }
 
-function lettersOf(typed: string): string {
+function readLetters(typed: string): string {
   return typed.toUpperCase().replace(/[^A-Z]/g, '');
 }
 
@@ -188,11 +188,11 @@ type Entry = readonly [key: string, device: DeviceCode];
  * Drafts the removal of devices to make room: those that expired before a time. If there are none, it removes the oldest of the
  * network with the most.
  */
-function makeRoom(draft: Draft, expiredBefore: number): void {
-  const all = [...draft.records('deviceCodes')];
+function makeRoom(tx: Transaction, expiredBefore: number): void {
+  const all = [...tx.records('deviceCodes')];
   const expired = all.filter(([, { expiresAt }]) => expiresAt <= expiredBefore);
   const goes = expired.length > 0 ? expired : oldestOfLargest(all);
-  for (const [key] of goes) draft.remove('deviceCodes', key);
+  for (const [key] of goes) tx.remove('deviceCodes', key);
 }
 
 function oldestOfLargest(all: readonly Entry[]): readonly Entry[] {

@@ -1,6 +1,6 @@
-import type { AccountDraft } from '../../accounts/account-draft.ts';
+import type { AccountTransaction } from '../../accounts/account-draft.ts';
 import { hashSecret } from '../../accounts/secrets.ts';
-import type { Draft, Reader } from '../../accounts/store/account-store.ts';
+import type { Reader, Transaction } from '../../accounts/store/account-store.ts';
 import type { AuditAction } from '../../contract/audit.ts';
 import type { Factor } from '../../contract/sign-in.ts';
 import type { Request } from '../../http/types.ts';
@@ -24,7 +24,7 @@ export interface Proven {
   readonly provider?: string;
 }
 
-export type DraftedSignIn =
+export type RecordedSignIn =
   | { readonly outcome: 'signed-in'; readonly browser: Browser; readonly signIn: CurrentSignIn }
   | { readonly outcome: 'not-a-member' };
 
@@ -32,25 +32,25 @@ export type DraftedSignIn =
  * Drafts the sign-in of a user, in a plan that has checked the proof: the client, the sign-in under a new id of the browser, and
  * the entry in the audit log. Set the cookie of the returned browser.
  */
-export function draftSignIn(
+export function recordSignIn(
   { clock, randomBytes }: Pick<Services, 'clock' | 'randomBytes'>,
-  draft: AccountDraft,
+  tx: AccountTransaction,
   user: User,
   { client, browser: before, authentication, authTime, provider }: Proven,
-): DraftedSignIn {
+): RecordedSignIn {
   const proof = { factors: authentication.factors, ...(provider !== undefined && { provider }) };
   if (!maySignIn(user, client)) {
-    noteSignIn(draft, 'sign-in.refused', user, proof);
+    noteSignIn(tx, 'sign-in.refused', user, proof);
     return { outcome: 'not-a-member' };
   }
   const browser = renewBrowser(before, randomBytes);
   const now = clock.now();
-  const signIn = startSignIn(draft, user, { before, browser, authentication, authTime, now });
+  const signIn = startSignIn(tx, user, { before, browser, authentication, authTime, now });
   // Each step of a sign-in has a new key, and a logout of the provider must find the last one.
   if (authentication.provider !== undefined)
-    indexSignIn(draft, authentication.provider, { userId: user.id, signIn: signIn.key, now });
-  const lacking = lackingFactor(draft, user, authentication);
-  noteSignIn(draft, lacking === undefined ? 'sign-in.succeeded' : 'sign-in.started', user, proof);
+    indexSignIn(tx, authentication.provider, { userId: user.id, signIn: signIn.key, now });
+  const lacking = lackingFactor(tx, user, authentication);
+  noteSignIn(tx, lacking === undefined ? 'sign-in.succeeded' : 'sign-in.started', user, proof);
   return { outcome: 'signed-in', browser, signIn };
 }
 
@@ -58,14 +58,14 @@ export function draftSignIn(
  * Drafts a sign-in with a further factor, which completes it. Its time becomes now, unless a provider proved the first factor: the user
  * may have signed in there long ago.
  */
-export function draftFurtherFactor(
+export function recordFurtherFactor(
   sources: Pick<Services, 'clock' | 'randomBytes'>,
-  draft: AccountDraft,
+  tx: AccountTransaction,
   user: User,
   { authentication, authTime }: Pick<CurrentSignIn, 'authentication' | 'authTime'>,
   { client, browser, factor }: Pick<Proven, 'client' | 'browser'> & { readonly factor: Factor },
-): DraftedSignIn {
-  return draftSignIn(sources, draft, user, {
+): RecordedSignIn {
+  return recordSignIn(sources, tx, user, {
     client,
     browser,
     authentication: { ...authentication, factors: [...authentication.factors, factor] },
@@ -78,18 +78,18 @@ export function draftFurtherFactor(
  * not: it may be a password.
  */
 export function noteSignIn(
-  draft: AccountDraft,
+  tx: AccountTransaction,
   action: AuditAction & `sign-in.${string}`,
   user: User | undefined,
   proof: Pick<AuditEntry, 'factors' | 'provider'>,
 ): void {
   const { id, email: name, teams } = user ?? { id: '', email: '', teams: [null] };
-  for (const teamId of teams) draft.note(action, teamId, { type: 'user', id, name }, proof);
+  for (const teamId of teams) tx.note(action, teamId, { type: 'user', id, name }, proof);
 }
 
 const longestUserAgent = 256;
 
-export function userAgentOf(request: Pick<Request, 'header'>): string {
+export function readUserAgent(request: Pick<Request, 'header'>): string {
   return (request.header('user-agent') ?? '').slice(0, longestUserAgent);
 }
 
@@ -101,33 +101,33 @@ export interface AtIssuer {
 
 /** Indexes a sign-in by its account and its session at the issuer, for the back-channel logout. */
 function indexSignIn(
-  draft: Draft,
+  tx: Transaction,
   { issuer, subject, sid }: AtIssuer,
   { userId, signIn, now }: { readonly userId: string; readonly signIn: string; readonly now: number },
 ): void {
   const record = { userId, signIn, expiresAt: now + longestSessionMs };
-  for (const prefix of prefixesOf(issuer, { subject, sid })) draft.put('providerSignIns', `${prefix}${signIn}`, record);
+  for (const prefix of listPrefixes(issuer, { subject, sid })) tx.put('providerSignIns', `${prefix}${signIn}`, record);
 }
 
 /**
  * Takes the sign-ins of a session at an issuer from the index or, without a `sid`, those of an account. With both, they must be of
  * both.
  */
-export function takeSignIns(draft: Draft & Reader, { issuer, subject, sid }: AtIssuer): readonly ProviderSignIn[] {
-  const [first = '', ...others] = prefixesOf(issuer, { sid, subject });
+export function takeSignIns(tx: Transaction & Reader, { issuer, subject, sid }: AtIssuer): readonly ProviderSignIn[] {
+  const [first = '', ...others] = listPrefixes(issuer, { sid, subject });
   const found: ProviderSignIn[] = [];
   // `~` sorts after every digit of a key.
-  for (const key of [...draft.keys('providerSignIns', { start: first, end: `${first}~` })]) {
+  for (const key of [...tx.keys('providerSignIns', { start: first, end: `${first}~` })]) {
     const signIn = key.slice(first.length);
-    const record = draft.get('providerSignIns', key);
-    if (record === undefined || !others.every((prefix) => draft.has('providerSignIns', `${prefix}${signIn}`))) continue;
+    const record = tx.get('providerSignIns', key);
+    if (record === undefined || !others.every((prefix) => tx.has('providerSignIns', `${prefix}${signIn}`))) continue;
     found.push(record);
-    for (const prefix of [first, ...others]) draft.remove('providerSignIns', `${prefix}${signIn}`);
+    for (const prefix of [first, ...others]) tx.remove('providerSignIns', `${prefix}${signIn}`);
   }
   return found;
 }
 
-function prefixesOf(issuer: string, ids: Readonly<Record<string, string | null | undefined>>): readonly string[] {
+function listPrefixes(issuer: string, ids: Readonly<Record<string, string | null | undefined>>): readonly string[] {
   return Object.entries(ids).flatMap(([kind, id]) =>
     id === null || id === undefined ? [] : [`${hashSecret(JSON.stringify([issuer, kind, id]))}.`],
   );

@@ -1,9 +1,9 @@
 import Type, { type Static, type TObject, type TProperties } from 'typebox';
-import { ApiError, storeUnavailable } from '../../contract/errors.ts';
-import { type Shown, text } from '../../contract/shapes/fields.ts';
+import { Refusal, storeUnavailable } from '../../contract/errors.ts';
+import { type DeepReadonly, text } from '../../contract/shapes/fields.ts';
 import { decodeText, readBody } from '../../http/body.ts';
 import {
-  type DeclaredAnswer,
+  type DeclaredResponse,
   type Endpoint,
   type Headers,
   NotCached,
@@ -11,7 +11,7 @@ import {
   RetryAfter,
 } from '../../http/endpoint.ts';
 import { parsePairs } from '../../http/pairs.ts';
-import type { Reply, Request } from '../../http/types.ts';
+import type { HttpResponse, Request } from '../../http/types.ts';
 import { assertionType, authenticateByAssertion, claimedByAssertion, useOnce } from './client-assertion.ts';
 import {
   type AuthenticatedClient,
@@ -20,13 +20,13 @@ import {
   type ClientRates,
   claimedId,
   type Form,
-  rateKeyOf,
+  rateKey,
   tooManyFailures,
   tooOften,
   unknownClient,
 } from './clients.ts';
 import type { DeviceCodes } from './device-codes.ts';
-import { OAuthError, type OAuthRefusals, oauthErrorReply, oauthRefusal, uncached } from './oauth-error.ts';
+import { OAuthError, type OAuthRefusals, oauthErrorResponse, oauthRefusal, uncached } from './oauth-error.ts';
 import type { Services } from './services.ts';
 import type { TokenTotals } from './tokens.ts';
 import type { ValidateToken } from './validation.ts';
@@ -49,7 +49,7 @@ export async function readForm(request: Request): Promise<Form> {
   try {
     return parseForm(decodeText(await readBody(request, longestForm)));
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
+    if (!(error instanceof Refusal)) throw error;
     throw new OAuthError('invalid_request', error.message, { status: error.status });
   }
 }
@@ -138,7 +138,7 @@ export interface ClientForm<Body> {
   /** Finds a client that the form itself authenticates later. @throws {OAuthError} */
   readonly identify?: (services: ClientServices, authorization: string | undefined, form: Form) => AuthenticatedClient;
   /** @throws {OAuthError} */
-  answer(client: AuthenticatedClient, form: Form, request: Request, services: ClientServices): Body | Promise<Body>;
+  respond(client: AuthenticatedClient, form: Form, request: Request, services: ClientServices): Body | Promise<Body>;
 }
 
 /**
@@ -161,7 +161,7 @@ export function clientForm<Client, const Fields extends TProperties, Body>({
   const read = fieldReader(schema);
   return {
     schema,
-    answer: (client, form, request, services) =>
+    respond: (client, form, request, services) =>
       handle({ client: by(client, request), fields: read(form), request }, services),
   };
 }
@@ -173,14 +173,14 @@ interface ClientDeclaration<Body> {
   readonly description?: string;
   readonly credential?: string;
   readonly who: string;
-  readonly forms: readonly ClientForm<Shown<NoInfer<Body>>>[];
+  readonly forms: readonly ClientForm<DeepReadonly<NoInfer<Body>>>[];
   /**
    * Selects one of several forms.
    * @throws {OAuthError}
    */
-  readonly choose?: (form: Form) => ClientForm<Shown<NoInfer<Body>>>;
+  readonly choose?: (form: Form) => ClientForm<DeepReadonly<NoInfer<Body>>>;
   /** The answer with status 200: JSON or an empty body. */
-  readonly answer: DeclaredAnswer<Body>;
+  readonly response: DeclaredResponse<Body>;
   /** The refusals with status 400, besides a malformed form. */
   readonly refuses: OAuthRefusals;
 }
@@ -195,7 +195,7 @@ export function clientEndpoint<Body extends object | undefined>(
 ): Endpoint<ClientServices> {
   const { credential = secretOrPublic, who, forms, choose = () => forms[0]! } = declaration;
 
-  async function answerTo(services: ClientServices, form: Form, request: Request): Promise<Reply> {
+  async function respondTo(services: ClientServices, form: Form, request: Request): Promise<HttpResponse> {
     const authorization = request.header('authorization');
     try {
       const chosen = choose(form);
@@ -206,7 +206,7 @@ export function clientEndpoint<Body extends object | undefined>(
         (form.has('client_assertion')
           ? await authenticateByKey(services, authorization, form, request)
           : authenticateBySecret(services, authorization, form, request));
-      return reply(await chosen.answer(client, form, request, services));
+      return successResponse(await chosen.respond(client, form, request, services));
     } catch (error) {
       const claimed = () => claimedId(authorization, form) || claimedByAssertion(form);
       if (isFailure(error)) services.failures.note(claimed(), request.remoteAddress, services.clock.monotonic());
@@ -221,7 +221,7 @@ export function clientEndpoint<Body extends object | undefined>(
     operation: describe(declaration),
     bind: (services) => async (request) => {
       try {
-        return await answerTo(services, await readForm(request), request);
+        return await respondTo(services, await readForm(request), request);
       } catch (error) {
         return refuse(error);
       }
@@ -238,7 +238,7 @@ async function authenticateByKey(
   const asserted = await authenticateByAssertion(services, authorization, form);
   takeRate(services, asserted.client, request);
   await useOnce(services, asserted);
-  return marked(services, asserted.client);
+  return recordUse(services, asserted.client);
 }
 
 /** The client, by its secret, or a public client by its id. @throws {OAuthError} `invalid_client`, `invalid_request`, `slow_down` */
@@ -250,22 +250,22 @@ function authenticateBySecret(
 ): AuthenticatedClient {
   const client = authenticateClient(services.directory, authorization, form);
   takeRate(services, client, request);
-  return marked(services, client);
+  return recordUse(services, client);
 }
 
-function marked({ directory }: ClientServices, client: AuthenticatedClient): AuthenticatedClient {
-  if (client.kind === 'api-key') directory.markApiKeyUsed(client.id);
+function recordUse({ directory }: ClientServices, client: AuthenticatedClient): AuthenticatedClient {
+  if (client.kind === 'api-key') directory.recordApiKeyUse(client.id);
   return client;
 }
 
 /** @throws {OAuthError} `slow_down` */
 function takeRate({ rates, clock }: ClientServices, client: AuthenticatedClient, request: Request): void {
-  rates.take(rateKeyOf(client, request), clock.monotonic());
+  rates.take(rateKey(client, request), clock.monotonic());
 }
 
 const secretOrPublic = 'Client id and secret, or a signed assertion; a public client sends only its id';
 
-function reply(body: object | undefined): Reply {
+function successResponse(body: object | undefined): HttpResponse {
   if (body === undefined) return { status: 200, headers: { 'cache-control': uncached['cache-control'] } };
   return { status: 200, headers: uncached, body: JSON.stringify(body) };
 }
@@ -275,11 +275,11 @@ function isFailure(error: unknown): boolean {
   return error instanceof OAuthError && (error.code === 'invalid_client' || error.code === 'invalid_grant');
 }
 
-function refuse(error: unknown): Reply {
-  if (error instanceof OAuthError) return oauthErrorReply(error);
-  if (!(error instanceof ApiError)) throw error;
+function refuse(error: unknown): HttpResponse {
+  if (error instanceof OAuthError) return oauthErrorResponse(error);
+  if (!(error instanceof Refusal)) throw error;
   const { message, status, retryAfter } = error;
-  return oauthErrorReply(new OAuthError('temporarily_unavailable', message, { status, retryAfter }));
+  return oauthErrorResponse(new OAuthError('temporarily_unavailable', message, { status, retryAfter }));
 }
 
 /** The fields of every form: a client without an `Authorization` header identifies itself here (RFC 6749 §2.3.1). */
@@ -301,7 +301,7 @@ const BasicChallenge: Headers = {
 };
 
 function describe<Body>(declaration: ClientDeclaration<Body>): Operation {
-  const { operationId, summary, description, forms, answer, refuses } = declaration;
+  const { operationId, summary, description, forms, response, refuses } = declaration;
   const schemas = forms.map(({ schema }) => Type.Object({ ...schema.properties, ...credentials }));
   const wait = { 'Retry-After': RetryAfter };
   return {
@@ -309,8 +309,8 @@ function describe<Body>(declaration: ClientDeclaration<Body>): Operation {
     summary,
     ...(description !== undefined && { description }),
     body: { 'application/x-www-form-urlencoded': { schema: schemas.length === 1 ? schemas[0]! : Type.Union(schemas) } },
-    answers: {
-      200: { ...answer, headers: { ...answer.headers, 'Cache-Control': NotCached } },
+    responses: {
+      200: { ...response, headers: { ...response.headers, 'Cache-Control': NotCached } },
       400: oauthRefusal('The request is refused.', { invalid_request: repeatedParameter, ...refuses }),
       401: oauthRefusal(`${unknownClient}.`, { invalid_client: unknownClient }, BasicChallenge),
       413: oauthRefusal('The form is too long.', {

@@ -1,12 +1,12 @@
 import Type, { type Static } from 'typebox';
-import { listOf, number, type Shown, text } from '../../contract/shapes/fields.ts';
-import { type Endpoint, jsonAnswer } from '../../http/endpoint.ts';
+import { type DeepReadonly, list, number, text } from '../../contract/shapes/fields.ts';
+import { type Endpoint, jsonResponse } from '../../http/endpoint.ts';
 import type { Request } from '../../http/types.ts';
 import { type AuthenticatedClient, invalidClient } from './clients.ts';
 import { type ClientCall, type ClientServices, clientEndpoint, clientForm } from './forms.ts';
 import { tokenFields } from './revocation.ts';
 import type { Services } from './services.ts';
-import { endsAt, isCurrent, readRefreshToken, userOf } from './sessions.ts';
+import { endsAt, findSessionUser, isCurrent, readRefreshToken } from './sessions.ts';
 import type { AccessClaims } from './tokens.ts';
 import { validOrNot } from './validation.ts';
 
@@ -25,17 +25,17 @@ const Active = Type.Object({
   email: Type.Optional(text('E-mail address of the user.')),
   name: Type.Optional(text('Full name of the user.')),
   role: Type.Optional(text('Role of the user or the API key.')),
-  team: Type.Optional(listOf(Type.String(), 'Ids of the teams.')),
+  team: Type.Optional(list(Type.String(), 'Ids of the teams.')),
   primaryTeam: Type.Optional(Type.Union([Type.String(), Type.Null()])),
 });
 const Inactive = Type.Object({ active: Type.Literal(false) });
 const Introspection = Type.Union([Active, Inactive], { component: 'Introspection', example: { active: false } });
-type Introspection = Shown<Static<typeof Introspection>>;
+type Introspection = DeepReadonly<Static<typeof Introspection>>;
 
 /** The answer for a token that is not valid, or that the client may not see (RFC 7662 §2.2). */
 const inactive: Introspection = { active: false };
 
-const form = clientForm({ by: confidentialClientOf, fields: tokenFields, handle: introspect });
+const form = clientForm({ by: requireConfidentialClient, fields: tokenFields, handle: introspect });
 
 /** `POST /connect/introspect` (RFC 7662): whether a token is valid now, and its claims. */
 export const introspectionEndpoint: Endpoint<ClientServices> = clientEndpoint('/connect/introspect', {
@@ -46,12 +46,12 @@ export const introspectionEndpoint: Endpoint<ClientServices> = clientEndpoint('/
   credential: 'Client id and secret, or a signed assertion',
   who: 'Any client, for its own tokens and the access tokens of members of its team',
   forms: [form],
-  answer: jsonAnswer(Introspection, 'Whether the token is valid, and its claims.'),
+  response: jsonResponse(Introspection, 'Whether the token is valid, and its claims.'),
   refuses: {},
 });
 
 /** @throws {OAuthError} `invalid_client` for a public client */
-function confidentialClientOf(client: AuthenticatedClient, request: Request): AuthenticatedClient {
+function requireConfidentialClient(client: AuthenticatedClient, request: Request): AuthenticatedClient {
   if (client.kind === 'sign-in' && client.client.secretHash === null)
     throw invalidClient(request.header('authorization') !== undefined);
   return client;
@@ -75,7 +75,7 @@ function introspectRefreshToken(services: Services, text: string, clientId: stri
   const token = readRefreshToken(text);
   const session = token && services.accountStore.get('sessions', token.session);
   if (!session || session.clientId !== clientId || !isCurrent(token, session)) return inactive;
-  const user = userOf(services, services.directory, session);
+  const user = findSessionUser(services, services.directory, session);
   if (user === undefined) return inactive;
   return {
     active: true,

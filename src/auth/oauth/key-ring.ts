@@ -1,18 +1,18 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import type { Directory } from '../../accounts/directory.ts';
 import {
-  draftedKeys,
-  draftRotation,
-  markAudited,
+  clearUnaudited,
+  getSigningKey,
   newSigningKey,
   publicMembers,
+  putSigningKey,
+  readSigningKeys,
   type StoredKey,
-  signingKeyOf,
   signs,
   storedKeys,
 } from '../../accounts/signing-keys.ts';
 import type { AccountStore, Write } from '../../accounts/store/account-store.ts';
-import { ApiError } from '../../contract/errors.ts';
+import { Refusal } from '../../contract/errors.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { AccountTables } from '../../storage/lmdb/accounts.ts';
@@ -62,7 +62,7 @@ export interface SigningKeys {
  * @throws {Error} if none of them signs
  */
 export function openSigningKeys(stored: readonly StoredKey[]): SigningKeys {
-  const signer = signingKeyOf(stored);
+  const signer = getSigningKey(stored);
   const { kid, alg } = signer;
   const verifiers = { 'at+jwt': new Map<string, Verifier>(), JWT: new Map<string, Verifier>() };
   for (const key of stored) {
@@ -110,7 +110,7 @@ const retiredLifeMs = accessTokenLifetime * 1000 + leewayMs;
  * @throws {Error} if the store has no signing key, or rejects the change
  */
 export async function openKeyRing(deps: KeyRingDeps, alg: SigningAlgorithm): Promise<KeyRing> {
-  if (signingKeyOf(storedKeys(deps.accounts)).alg !== alg) await changeAlgorithm(deps, alg);
+  if (getSigningKey(storedKeys(deps.accounts)).alg !== alg) await changeAlgorithm(deps, alg);
   const ring = new KeyRing(deps);
   await whileAway(ring.refresh(), () => deps.log.warn('cannot remove retired signing keys yet; retrying later'));
   return ring;
@@ -121,7 +121,7 @@ async function whileAway(change: Promise<void>, without: () => void): Promise<vo
   try {
     await change;
   } catch (error) {
-    if (!(error instanceof ApiError && error.code === 'engine_unavailable')) throw error;
+    if (!(error instanceof Refusal && error.code === 'engine_unavailable')) throw error;
     without();
   }
 }
@@ -129,11 +129,11 @@ async function whileAway(change: Promise<void>, without: () => void): Promise<vo
 /** If several nodes start at once with another algorithm, one makes the key. */
 async function changeAlgorithm({ clock, directory, log }: KeyRingDeps, alg: SigningAlgorithm): Promise<void> {
   const made = await newSigningKey(clock.now(), alg);
-  const change = directory.change((draft) => {
-    const { alg: before } = signingKeyOf(draftedKeys(draft));
+  const change = directory.change((tx) => {
+    const { alg: before } = getSigningKey(readSigningKeys(tx));
     if (before === alg) return undefined;
-    draftRotation(draft, made, clock.now());
-    draft.note('signing-key.rotated', null, targetOf(made));
+    putSigningKey(tx, made, clock.now());
+    tx.note('signing-key.rotated', null, describeTarget(made));
     return before;
   });
   const told = change.then((before) => {
@@ -143,7 +143,7 @@ async function changeAlgorithm({ clock, directory, log }: KeyRingDeps, alg: Sign
   await whileAway(told, () => log.warn(later, { alg }));
 }
 
-function targetOf({ kid, alg }: StoredKey) {
+function describeTarget({ kid, alg }: StoredKey) {
   return { type: 'signing-key', id: kid, name: alg };
 }
 
@@ -180,7 +180,7 @@ export class KeyRing implements SigningKeys {
   /**
    * Reads changes from the store, signs with a new key once caches have it, and removes keys whose last token has expired. Call
    * it every few seconds.
-   * @throws {ApiError} `store_unavailable`
+   * @throws {Refusal} `store_unavailable`
    */
   refresh(): Promise<void> {
     this.#refreshing ??= this.#refresh().finally(() => {
@@ -203,7 +203,7 @@ export class KeyRing implements SigningKeys {
   }
 
   #follow(stored: readonly StoredKey[]): void {
-    if (kidsOf(stored) === kidsOf(this.published)) return;
+    if (joinKids(stored) === joinKids(this.published)) return;
     const { clock } = this.#deps;
     const newest = this.#keys.current.kid;
     this.#keys = openSigningKeys(stored);
@@ -224,8 +224,8 @@ export class KeyRing implements SigningKeys {
     const now = clock.now();
     const expired = stored.filter((key) => !signs(key) && now >= key.retiredAt + retiredLifeMs);
     if (expired.length === 0) return;
-    await accountStore.change((draft) => {
-      for (const { kid } of expired) draft.remove('signingKeys', kid);
+    await accountStore.change((tx) => {
+      for (const { kid } of expired) tx.remove('signingKeys', kid);
     });
     for (const { kid } of expired) log.info('removed a retired signing key', { keyId: kid });
   }
@@ -233,11 +233,11 @@ export class KeyRing implements SigningKeys {
   /** Another process may have created the key, but only this one numbers audit log entries. */
   async #audit(key: StoredKey): Promise<void> {
     const { accounts, directory } = this.#deps;
-    await directory.change((draft) => draft.note('signing-key.rotated', null, targetOf(key)));
-    markAudited(accounts, key.kid);
+    await directory.change((tx) => tx.note('signing-key.rotated', null, describeTarget(key)));
+    clearUnaudited(accounts, key.kid);
   }
 }
 
-function kidsOf(keys: readonly { readonly kid: string }[]): string {
+function joinKids(keys: readonly { readonly kid: string }[]): string {
   return keys.map(({ kid }) => kid).join();
 }

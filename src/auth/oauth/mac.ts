@@ -16,18 +16,22 @@ export type MacKeys = Pick<SigningKeys, 'current'>;
  * The HMAC-SHA-256 of the parts, of which all but one must have a fixed length. A rotation of the signing key invalidates earlier
  * codes.
  */
-export function macOf({ current }: MacKeys, purpose: MacPurpose, ...parts: readonly (string | Uint8Array)[]): Buffer {
+export function computeMac(
+  { current }: MacKeys,
+  purpose: MacPurpose,
+  ...parts: readonly (string | Uint8Array)[]
+): Buffer {
   const hmac = createHmac('sha256', keyFor(current.privateKey, purpose));
   for (const part of parts) hmac.update(part);
   return hmac.digest();
 }
 
 /** True if a code is the HMAC of the parts. The comparison takes constant time. */
-export function isMacOf(
+export function verifyMac(
   found: Uint8Array,
   ...content: readonly [MacKeys, MacPurpose, ...(string | Uint8Array)[]]
 ): boolean {
-  const wanted = macOf(...content);
+  const wanted = computeMac(...content);
   return found.length === wanted.length && timingSafeEqual(found, wanted);
 }
 
@@ -36,7 +40,7 @@ export function isMacOf(
  * @param holder what the text is bound to, such as a part of the browser's cookie; always of the same length
  */
 export function appendMac(keys: MacKeys, purpose: MacPurpose, holder: string, text: string): string {
-  return `${text}.${macOf(keys, purpose, holder, text).toString('base64url')}`;
+  return `${text}.${computeMac(keys, purpose, holder, text).toString('base64url')}`;
 }
 
 /** The text before the code; `undefined` if the code is missing, or not for this text, purpose and holder. */
@@ -44,7 +48,7 @@ export function readMac(keys: MacKeys, purpose: MacPurpose, holder: string, valu
   const at = value.lastIndexOf('.');
   const text = value.slice(0, Math.max(at, 0));
   const code = Buffer.from(value.slice(at + 1), 'base64url');
-  return isMacOf(code, keys, purpose, holder, text) ? text : undefined;
+  return verifyMac(code, keys, purpose, holder, text) ? text : undefined;
 }
 
 const derived = new WeakMap<KeyObject, Map<MacPurpose, Buffer>>();

@@ -1,8 +1,8 @@
 import Type from 'typebox';
 import { oneOf, text } from '../../contract/shapes/fields.ts';
-import { type DeclaredAnswer, type Headers, NotCached } from '../../http/endpoint.ts';
+import { type DeclaredResponse, type Headers, NotCached } from '../../http/endpoint.ts';
 import { sharedHeaders } from '../../http/request-ids.ts';
-import type { Reply } from '../../http/types.ts';
+import type { HttpResponse } from '../../http/types.ts';
 
 /**
  * The error codes of RFC 6749 §5.2, of RFC 8628 §3.5 for polling devices, of RFC 6750 §3.1 for bearer tokens, and that of an
@@ -61,7 +61,7 @@ export class OAuthError extends Error {
 }
 
 /** The answer for an error: RFC 6749 §5.2. */
-export function oauthErrorReply({ code, message, status, challenge, retryAfter }: OAuthError): Reply {
+export function oauthErrorResponse({ code, message, status, challenge, retryAfter }: OAuthError): HttpResponse {
   return {
     status,
     headers: {
@@ -74,7 +74,7 @@ export function oauthErrorReply({ code, message, status, challenge, retryAfter }
 }
 
 /** Declares an endpoint's refusals with one status, in the form of RFC 6749 §5.2. */
-export function oauthRefusal(description: string, refusals: OAuthRefusals, headers: Headers = {}): DeclaredAnswer {
+export function oauthRefusal(description: string, refusals: OAuthRefusals, headers: Headers = {}): DeclaredResponse {
   const codes = Object.keys(refusals) as OAuthErrorCode[];
   const schema = Type.Object({
     error: oneOf(codes, 'What is wrong.'),

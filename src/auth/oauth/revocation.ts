@@ -1,11 +1,11 @@
 import Type from 'typebox';
 import { postgresUnavailable, storeUnavailable } from '../../contract/errors.ts';
 import { text } from '../../contract/shapes/fields.ts';
-import { Challenge, type Endpoint, type Group, jsonAnswer, NotCached } from '../../http/endpoint.ts';
-import type { Reply, Request } from '../../http/types.ts';
-import { type AuthenticatedClient, holderKeyOf } from './clients.ts';
+import { Challenge, type Endpoint, type Group, jsonResponse, NotCached } from '../../http/endpoint.ts';
+import type { HttpResponse, Request } from '../../http/types.ts';
+import { type AuthenticatedClient, holderKey } from './clients.ts';
 import { type ClientCall, type ClientServices, clientEndpoint, clientForm } from './forms.ts';
-import { OAuthError, oauthErrorReply, oauthRefusal, uncached } from './oauth-error.ts';
+import { OAuthError, oauthErrorResponse, oauthRefusal, uncached } from './oauth-error.ts';
 import type { Services } from './services.ts';
 import { endSession, noteEnd, readRefreshToken } from './sessions.ts';
 import { type AccessClaims, addToList, InvalidToken, readUnverified } from './tokens.ts';
@@ -29,7 +29,7 @@ export const revocationEndpoint: Endpoint<ClientServices> = clientEndpoint('/con
     'Ends the session that the token belongs to. The answer is also 200 for a token that is not valid (RFC 7009 §2.2).',
   who: 'The client that the token was issued to',
   forms: [form],
-  answer: { description: 'The token is revoked, durably.', headers: {} },
+  response: { description: 'The token is revoked, durably.', headers: {} },
   refuses: { invalid_grant: ofOther },
 });
 
@@ -60,8 +60,8 @@ async function revokeSession(
   const session = accountStore.get('sessions', key);
   if (session === undefined) return;
   checkOwner(session.clientId, clientId);
-  await directory.under({ id: session.userId, address: remoteAddress }).change((draft) => {
-    if (endSession(services, draft, key) !== undefined) noteEnd(draft, 'session.ended', session.userId);
+  await directory.under({ id: session.userId, address: remoteAddress }).change((tx) => {
+    if (endSession(services, tx, key) !== undefined) noteEnd(tx, 'session.ended', session.userId);
   });
 }
 
@@ -88,8 +88,8 @@ const invalidateToken: Endpoint<ClientServices> = {
     description:
       'The request is the token itself, which may have any scope. It is rejected from the next request on. Its session ends, and with it the refresh token.',
     security: [{ oauth2: [] }],
-    answers: {
-      200: jsonAnswer(Invalidated, 'The token is invalidated, durably.', { 'Cache-Control': NotCached }),
+    responses: {
+      200: jsonResponse(Invalidated, 'The token is invalidated, durably.', { 'Cache-Control': NotCached }),
       400: oauthRefusal('The token is not a well-formed JWT.', { invalid_token: notJwt }),
       401: oauthRefusal(
         'The token is missing or not valid.',
@@ -99,7 +99,7 @@ const invalidateToken: Endpoint<ClientServices> = {
     },
     refuses: { store_unavailable: storeUnavailable.changeNotKept, engine_unavailable: postgresUnavailable },
   },
-  bind: (services) => (request) => answer(services, request),
+  bind: (services) => (request) => handleInvalidation(services, request),
 };
 
 /** `/api/account/invalidate-token`: signs out the holder of an access token. */
@@ -109,17 +109,17 @@ export const tokenInvalidation: Group<ClientServices> = {
   endpoints: [invalidateToken],
 };
 
-async function answer(services: ClientServices, request: Request): Promise<Reply> {
+async function handleInvalidation(services: ClientServices, request: Request): Promise<HttpResponse> {
   const token = bearerToken(request);
   if (token === undefined) return refusal(401, noToken, 'Bearer');
   if (readUnverified(token) === undefined) return refusal(400, notJwt);
   try {
     const claims = await services.validate(token);
-    services.rates.take(holderKeyOf(claims), services.clock.monotonic());
+    services.rates.take(holderKey(claims), services.clock.monotonic());
     if (!(await invalidate(services, claims, request))) throw new InvalidToken();
     return { status: 200, headers: uncached, body: JSON.stringify({ message: 'The token is no longer valid' }) };
   } catch (error) {
-    if (error instanceof OAuthError) return oauthErrorReply(error);
+    if (error instanceof OAuthError) return oauthErrorResponse(error);
     if (!(error instanceof InvalidToken)) throw error;
     return refusal(401, error.message, 'Bearer error="invalid_token"');
   }
@@ -132,15 +132,15 @@ async function answer(services: ClientServices, request: Request): Promise<Reply
  */
 function invalidate(services: Services, claims: AccessClaims, { remoteAddress }: Request): Promise<boolean> {
   const { directory } = services;
-  return directory.under({ id: claims.sub, address: remoteAddress }).change((draft) => {
-    if (!isStillValid(services, claims, draft)) return false;
-    addToList(draft, claims);
-    if (claims.sid !== undefined) endSession(services, draft, claims.sid);
-    noteEnd(draft, 'token.invalidated', claims.sub);
+  return directory.under({ id: claims.sub, address: remoteAddress }).change((tx) => {
+    if (!isStillValid(services, claims, tx)) return false;
+    addToList(tx, claims);
+    if (claims.sid !== undefined) endSession(services, tx, claims.sid);
+    noteEnd(tx, 'token.invalidated', claims.sub);
     return true;
   });
 }
 
-function refusal(status: number, description: string, challenge?: string): Reply {
-  return oauthErrorReply(new OAuthError('invalid_token', description, { status, challenge }));
+function refusal(status: number, description: string, challenge?: string): HttpResponse {
+  return oauthErrorResponse(new OAuthError('invalid_token', description, { status, challenge }));
 }

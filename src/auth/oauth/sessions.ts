@@ -1,7 +1,7 @@
-import { type AccountDraft, actorOf } from '../../accounts/account-draft.ts';
+import { type AccountTransaction, findActor } from '../../accounts/account-draft.ts';
 import type { Accounts } from '../../accounts/accounts.ts';
 import { hashSecret, matchesHash, type RandomBytes } from '../../accounts/secrets.ts';
-import type { Draft, Reader } from '../../accounts/store/account-store.ts';
+import type { Reader, Transaction } from '../../accounts/store/account-store.ts';
 import type { Session } from '../../storage/lmdb/auth-records.ts';
 import type { User } from '../../storage/lmdb/records.ts';
 import { consoleClientId, signedInUser } from './clients.ts';
@@ -20,7 +20,7 @@ export const longestSessionMs = lifetimeSeconds * 1000 + lifetimeMs;
 type Sources = Pick<Services, 'clock' | 'randomBytes'>;
 
 /** The next state of a session, from which its tokens are made once it is on disk. */
-export interface Turn {
+export interface IssuedSession {
   readonly key: string;
   readonly session: Session;
   readonly refreshToken: string;
@@ -29,12 +29,12 @@ export interface Turn {
 
 export function startSession(
   sources: Sources,
-  draft: Draft,
+  tx: Transaction,
   granted: Pick<Session, 'userId' | 'clientId' | 'signIn' | 'scope' | 'authTime' | 'authentication'>,
-): Turn {
+): IssuedSession {
   const sessionId = newSessionId(sources.randomBytes);
   const { userId, clientId, signIn, scope, authTime, authentication } = granted;
-  indexSession(draft, userId, sessionKey(sessionId));
+  indexSession(tx, userId, sessionKey(sessionId));
   const begun = {
     userId,
     clientId,
@@ -44,26 +44,26 @@ export function startSession(
     createdAt: sources.clock.now(),
     ...(authentication !== undefined && { authentication }),
   };
-  return takeTurn(sources, draft, sessionId, begun);
+  return rotateTokens(sources, tx, sessionId, begun);
 }
 
 /** Adds a new session to those of its user. */
-export function indexSession(draft: Draft, userId: string, key: string): void {
-  draft.put('userSessions', userSessionKey(userId, key), true);
+export function indexSession(tx: Transaction, userId: string, key: string): void {
+  tx.put('userSessions', userSessionKey(userId, key), true);
 }
 
 /** Gives a session its next refresh token. The previous access token becomes invalid. */
-export function continueSession(sources: Sources, draft: Draft, sessionId: string, session: Session): Turn {
-  invalidateAccess(sources, draft, session);
-  return takeTurn(sources, draft, sessionId, session);
+export function continueSession(sources: Sources, tx: Transaction, sessionId: string, session: Session): IssuedSession {
+  invalidateAccess(sources, tx, session);
+  return rotateTokens(sources, tx, sessionId, session);
 }
 
-function takeTurn(
+function rotateTokens(
   { clock, randomBytes }: Sources,
-  draft: Draft,
+  tx: Transaction,
   sessionId: string,
   begun: Omit<Session, 'refreshHash' | 'refreshedAt' | 'access'>,
-): Turn {
+): IssuedSession {
   const key = sessionKey(sessionId);
   const refresh = newRefreshToken(sessionId, randomBytes);
   const access = newTokenIdentity({ clock, randomBytes });
@@ -73,7 +73,7 @@ function takeTurn(
     refreshedAt: clock.now(),
     access: { jti: access.jti, exp: access.exp },
   };
-  draft.put('sessions', key, session);
+  tx.put('sessions', key, session);
   return { key, session, refreshToken: refresh.text, access };
 }
 
@@ -81,33 +81,38 @@ function takeTurn(
  * Ends a session with all its tokens.
  * @returns the session before; `undefined` if it does not exist
  */
-export function endSession(sources: Pick<Sources, 'clock'>, draft: Draft, key: string): Session | undefined {
-  const session = draft.get('sessions', key);
+export function endSession(sources: Pick<Sources, 'clock'>, tx: Transaction, key: string): Session | undefined {
+  const session = tx.get('sessions', key);
   if (session === undefined) return undefined;
-  invalidateAccess(sources, draft, session);
-  removeSession(draft, key, session);
+  invalidateAccess(sources, tx, session);
+  removeSession(tx, key, session);
   return session;
 }
 
 /** Removes only the session's records from the store. */
-export function removeSession(draft: Draft, key: string, { userId }: Session): void {
-  draft.remove('sessions', key);
-  draft.remove('userSessions', userSessionKey(userId, key));
+export function removeSession(tx: Transaction, key: string, { userId }: Session): void {
+  tx.remove('sessions', key);
+  tx.remove('userSessions', userSessionKey(userId, key));
 }
 
 /** Ends a browser's sign-in and the sessions that came from it. */
-export function endSignIn(sources: Pick<Sources, 'clock'>, draft: Draft, userId: string, signIn: string): void {
-  draft.remove('signIns', signIn);
-  endSessionsOf(sources, draft, userId, signIn);
+export function endSignIn(sources: Pick<Sources, 'clock'>, tx: Transaction, userId: string, signIn: string): void {
+  tx.remove('signIns', signIn);
+  endUserSessions(sources, tx, userId, signIn);
 }
 
 /** Ends a user's sessions: all, or those from one sign-in. */
-export function endSessionsOf(sources: Pick<Sources, 'clock'>, draft: Draft, userId: string, signIn?: string): void {
-  for (const key of sessionKeysOf(draft, userId))
-    if (signIn === undefined || draft.get('sessions', key)?.signIn === signIn) endSession(sources, draft, key);
+export function endUserSessions(
+  sources: Pick<Sources, 'clock'>,
+  tx: Transaction,
+  userId: string,
+  signIn?: string,
+): void {
+  for (const key of listSessionKeys(tx, userId))
+    if (signIn === undefined || tx.get('sessions', key)?.signIn === signIn) endSession(sources, tx, key);
 }
 
-export function sessionKeysOf(reader: Pick<Reader, 'keys'>, userId: string): readonly string[] {
+export function listSessionKeys(reader: Pick<Reader, 'keys'>, userId: string): readonly string[] {
   const start = userSessionKey(userId, '');
   // `~` sorts after every digit of a key.
   const entries = reader.keys('userSessions', { start, end: `${start}~` });
@@ -115,7 +120,7 @@ export function sessionKeysOf(reader: Pick<Reader, 'keys'>, userId: string): rea
 }
 
 /** The user of a valid session; `undefined` if it has expired, or the user may no longer use the client. */
-export function userOf(
+export function findSessionUser(
   { clock }: Pick<Sources, 'clock'>,
   accounts: Pick<Accounts, 'users' | 'clients'>,
   session: Session,
@@ -137,8 +142,8 @@ export function endsAt({
   return Math.min(refreshedAt + idleMs, createdAt + lifetimeMs);
 }
 
-function invalidateAccess({ clock }: Pick<Sources, 'clock'>, draft: Draft, { access }: Session): void {
-  if (access.exp * 1000 > clock.now()) addToList(draft, access);
+function invalidateAccess({ clock }: Pick<Sources, 'clock'>, tx: Transaction, { access }: Session): void {
+  if (access.exp * 1000 > clock.now()) addToList(tx, access);
 }
 
 function userSessionKey(userId: string, key: string): string {
@@ -147,18 +152,18 @@ function userSessionKey(userId: string, key: string): string {
 
 /** Records in the audit log that the reuse of a code or refresh token has ended its session. */
 export function noteReuse(
-  draft: AccountDraft,
+  tx: AccountTransaction,
   action: 'authorization-code.reused' | 'refresh-token.reused',
   userId: string,
 ): void {
-  const { email: name = '', teams = [null] } = draft.users.get(userId) ?? {};
-  for (const teamId of teams) draft.note(action, teamId, { type: 'user', id: userId, name });
+  const { email: name = '', teams = [null] } = tx.users.get(userId) ?? {};
+  for (const teamId of teams) tx.note(action, teamId, { type: 'user', id: userId, name });
 }
 
-export function noteEnd(draft: AccountDraft, action: 'token.invalidated' | 'session.ended', holderId: string): void {
-  const { type, id, name } = actorOf(draft, holderId, '');
-  const teams = draft.users.get(id)?.teams ?? [draft.apiKeys.get(id)?.teamId ?? null];
-  for (const teamId of teams) draft.note(action, teamId, { type, id, name });
+export function noteEnd(tx: AccountTransaction, action: 'token.invalidated' | 'session.ended', holderId: string): void {
+  const { type, id, name } = findActor(tx, holderId, '');
+  const teams = tx.users.get(id)?.teams ?? [tx.apiKeys.get(id)?.teamId ?? null];
+  for (const teamId of teams) tx.note(action, teamId, { type, id, name });
 }
 
 interface RefreshToken {

@@ -1,9 +1,9 @@
 import type { Accounts } from '../../accounts/accounts.ts';
 import { hasTemporaryPassword, passwordId } from '../../accounts/passwords.ts';
-import { secondFactorsOf } from '../../accounts/second-factors.ts';
+import { listSecondFactors } from '../../accounts/second-factors.ts';
 import { hashSecret } from '../../accounts/secrets.ts';
 import { demandsSecondFactor } from '../../accounts/sign-in-policy.ts';
-import type { Draft, Reader } from '../../accounts/store/account-store.ts';
+import type { Reader, Transaction } from '../../accounts/store/account-store.ts';
 import type { Authentication, SignIn } from '../../storage/lmdb/auth-records.ts';
 import type { User } from '../../storage/lmdb/records.ts';
 import type { Browser } from '../cookies/browser.ts';
@@ -45,9 +45,9 @@ export async function currentSignIn(
   const key = signInKey(browser);
   const signIn = findSignIn(accountStore, directory, key, now);
   if (signIn !== undefined && now - signIn.lastSeenAt >= useMs)
-    await accountStore.change((draft) => {
-      const last = draft.get('signIns', key); // The sign-in may have ended since.
-      if (last !== undefined) draft.put('signIns', key, { ...last, ...usedAt(signIn.user, signIn.authTime, now) });
+    await accountStore.change((tx) => {
+      const last = tx.get('signIns', key); // The sign-in may have ended since.
+      if (last !== undefined) tx.put('signIns', key, { ...last, ...usedAt(signIn.user, signIn.authTime, now) });
     });
   return signIn;
 }
@@ -63,7 +63,7 @@ export function findSignIn(
   if (signIn === undefined || now >= signIn.expiresAt) return undefined;
   const { authTime, lastSeenAt, startedAt = authTime * 1000, authentication = byPassword } = signIn;
   const user = users.get(signIn.userId);
-  if (user === undefined || !isOf(signIn, user)) return undefined;
+  if (user === undefined || !isValidFor(signIn, user)) return undefined;
   const missing = missingStep(reader, user, authentication);
   if (missing !== undefined && now >= startedAt + incompleteMs) return undefined;
   return { key, user, authTime, startedAt, lastSeenAt, authentication, missing };
@@ -71,7 +71,7 @@ export function findSignIn(
 
 /** Drafts the sign-in of a user in a browser, which gets a new id. The previous sign-in ends. */
 export function startSignIn(
-  draft: Draft,
+  tx: Transaction,
   user: User,
   given: {
     readonly before?: Browser | undefined;
@@ -84,14 +84,14 @@ export function startSignIn(
 ): CurrentSignIn {
   const { before, browser, authentication, now, authTime = Math.floor(now / 1000) } = given;
   const key = signInKey(browser);
-  if (before !== undefined) draft.remove('signIns', signInKey(before));
-  const missing = missingStep(draft, user, authentication);
-  draft.put('signIns', key, { ...usedAt(user, authTime, now), authentication, startedAt: now });
+  if (before !== undefined) tx.remove('signIns', signInKey(before));
+  const missing = missingStep(tx, user, authentication);
+  tx.put('signIns', key, { ...usedAt(user, authTime, now), authentication, startedAt: now });
   return { key, user, authTime, startedAt: now, lastSeenAt: now, authentication, missing };
 }
 
 /** Whether a sign-in is still valid for its user. A new password ends it. */
-export function isOf({ passwordId: signedInWith }: SignIn, { passwordHash }: User): boolean {
+export function isValidFor({ passwordId: signedInWith }: SignIn, { passwordHash }: User): boolean {
   return signedInWith === passwordId(passwordHash);
 }
 
@@ -137,7 +137,7 @@ export function lackingFactor(
   authentication: Authentication,
 ): 'second-factor' | 'enrolment' | undefined {
   if (isTwoFactors(authentication)) return undefined;
-  const own = secondFactorsOf(reader, user.id);
+  const own = listSecondFactors(reader, user.id);
   if (own.includes('totp')) return 'second-factor';
   if (!demandsSecondFactor(reader, user)) return undefined;
   return own.length > 0 ? 'second-factor' : 'enrolment';

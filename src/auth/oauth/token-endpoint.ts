@@ -4,9 +4,9 @@
  * sign-ins.ts has the sign-ins of browsers, codes.ts and device-codes.ts what they grant, and sessions.ts the sessions of clients.
  */
 import Type, { type Static } from 'typebox';
-import type { AccountDraft } from '../../accounts/account-draft.ts';
-import { count, type Shown, shape, text } from '../../contract/shapes/fields.ts';
-import { type Endpoint, jsonAnswer } from '../../http/endpoint.ts';
+import type { AccountTransaction } from '../../accounts/account-draft.ts';
+import { count, type DeepReadonly, shape, text } from '../../contract/shapes/fields.ts';
+import { type Endpoint, jsonResponse } from '../../http/endpoint.ts';
 import type { ApiKey, User } from '../../storage/lmdb/records.ts';
 import {
   type AuthenticatedClient,
@@ -15,8 +15,8 @@ import {
   type Form,
   findClient,
   invalidClient,
+  requireSignInClient,
   signedInUser,
-  signInClientOf,
   teamsThrough,
 } from './clients.ts';
 import { redeemCode } from './codes.ts';
@@ -28,19 +28,19 @@ import type { Services } from './services.ts';
 import {
   continueSession,
   endSession,
+  findSessionUser,
+  type IssuedSession,
   isCurrent,
   noteReuse,
   readRefreshToken,
   startSession,
-  type Turn,
-  userOf,
 } from './sessions.ts';
-import { isOf } from './sign-ins.ts';
+import { isValidFor } from './sign-ins.ts';
 import { issueAccessToken, issueIdToken, newTokenIdentity, type Subject } from './tokens.ts';
 import { verifyWorkload } from './workload-token.ts';
 
 /** The answer of the token endpoint (RFC 6749 §5.1, OpenID Connect Core §3.1.3.3). */
-const TokenAnswer = shape(
+const TokenResponse = shape(
   'Tokens',
   {
     access_token: text('A JWT, for `Authorization: Bearer`.'),
@@ -53,13 +53,13 @@ const TokenAnswer = shape(
   },
   { access_token: 'eyJ…', expires_in: accessTokenLifetime, token_type: 'Bearer', scope: 'openid flagmeter' },
 );
-type TokenAnswer = Shown<Static<typeof TokenAnswer>>;
+type TokenResponse = DeepReadonly<Static<typeof TokenResponse>>;
 
-function tokenAnswer(
+function createTokenResponse(
   accessToken: string,
   scope: string,
-  beside: Pick<TokenAnswer, 'refresh_token' | 'id_token'> = {},
-): TokenAnswer {
+  beside: Pick<TokenResponse, 'refresh_token' | 'id_token'> = {},
+): TokenResponse {
   return { access_token: accessToken, expires_in: accessTokenLifetime, token_type: 'Bearer', scope, ...beside };
 }
 
@@ -70,10 +70,10 @@ function tokenAnswer(
  */
 async function signUserTokens(
   services: Services,
-  { key, session, refreshToken, access }: Turn,
+  { key, session, refreshToken, access }: IssuedSession,
   user: User,
   { scope, nonce }: { readonly scope: string; readonly nonce: string | null },
-): Promise<TokenAnswer> {
+): Promise<TokenResponse> {
   const { clientId, authTime } = session;
   const scopes = scope.split(' ');
   const { teams, primaryTeam } = teamsThrough(user, findClient(services.directory, clientId));
@@ -94,15 +94,15 @@ async function signUserTokens(
       ? issueIdToken(services, { user, clientId, session: key, scopes, authTime, nonce })
       : undefined,
   ]);
-  return tokenAnswer(accessToken, scope, {
+  return createTokenResponse(accessToken, scope, {
     refresh_token: refreshToken,
     ...(idToken === undefined ? {} : { id_token: idToken }),
   });
 }
 
 /** RFC 6749 §4.4: a client acts for itself, with the role and the team of its API key. */
-const clientCredentialsGrant: ClientForm<TokenAnswer> = clientForm({
-  by: apiKeyOf,
+const clientCredentialsGrant: ClientForm<TokenResponse> = clientForm({
+  by: requireApiKey,
   fields: {
     grant_type: Type.Literal('client_credentials'),
     // Optional here, so that a missing scope yields `invalid_scope`.
@@ -110,17 +110,17 @@ const clientCredentialsGrant: ClientForm<TokenAnswer> = clientForm({
   },
   async handle({ client, fields }, services) {
     const scope = checkScope(fields.scope, services.serviceScope);
-    return tokenAnswer(await issueAccessToken(services, subjectOf(client, scope)), scope);
+    return createTokenResponse(await issueAccessToken(services, createSubject(client, scope)), scope);
   },
 });
 
-function subjectOf({ clientId, role, teamId }: ApiKey, scope: string): Subject {
+function createSubject({ clientId, role, teamId }: ApiKey, scope: string): Subject {
   const team = { team: [teamId], primaryTeam: teamId };
   return { sub: clientId, client_id: clientId, scope, role, ...team };
 }
 
 /** @throws {OAuthError} `unauthorized_client` */
-function apiKeyOf(client: AuthenticatedClient): ApiKey {
+function requireApiKey(client: AuthenticatedClient): ApiKey {
   if (client.kind === 'api-key') return client.apiKey;
   throw new OAuthError('unauthorized_client', 'A client that people sign in to cannot act for itself');
 }
@@ -139,8 +139,8 @@ function checkScope(asked: string | undefined, serviceScope: string): string {
 const invalidCode = 'The code is not valid';
 
 /** RFC 6749 §4.1.3 with PKCE (RFC 7636 §4.5): a code is exchanged for a session and its first tokens. */
-const authorizationCodeGrant: ClientForm<TokenAnswer> = clientForm({
-  by: signInClientOf,
+const authorizationCodeGrant: ClientForm<TokenResponse> = clientForm({
+  by: requireSignInClient,
   fields: {
     grant_type: Type.Literal('authorization_code'),
     code: text('The code from the redirect.'),
@@ -151,14 +151,14 @@ const authorizationCodeGrant: ClientForm<TokenAnswer> = clientForm({
     const presented = { code: fields.code, clientId, redirectUri: fields.redirect_uri, verifier: fields.code_verifier };
     const redemption = await redeemCode(services, presented, request.remoteAddress, startSession);
     if (redemption.outcome !== 'exchanged') throw new OAuthError('invalid_grant', invalidCode);
-    const { turn, user, nonce } = redemption;
-    return signUserTokens(services, turn, user, { scope: turn.session.scope, nonce });
+    const { issued, user, nonce } = redemption;
+    return signUserTokens(services, issued, user, { scope: issued.session.scope, nonce });
   },
 });
 
 /** RFC 6749 §6: a session continues with new tokens, which replace the old ones. */
-const refreshTokenGrant: ClientForm<TokenAnswer> = clientForm({
-  by: signInClientOf,
+const refreshTokenGrant: ClientForm<TokenResponse> = clientForm({
+  by: requireSignInClient,
   fields: {
     grant_type: Type.Literal('refresh_token'),
     refresh_token: text('The latest refresh token of the session.'),
@@ -166,12 +166,12 @@ const refreshTokenGrant: ClientForm<TokenAnswer> = clientForm({
   },
   async handle({ client: { clientId }, fields, request }, services) {
     const token = readRefreshToken(fields.refresh_token);
-    const redeem = (draft: AccountDraft) =>
-      token && redeemRefreshToken(services, draft, { token, clientId, scope: fields.scope });
+    const redeem = (tx: AccountTransaction) =>
+      token && redeemRefreshToken(services, tx, { token, clientId, scope: fields.scope });
     const refreshed = await services.directory.under({ address: request.remoteAddress }).change(redeem);
     if (refreshed === undefined) throw new OAuthError('invalid_grant', 'The refresh token is not valid');
-    const { turn, user, scope } = refreshed;
-    return signUserTokens(services, turn, user, { scope, nonce: null });
+    const { issued, user, scope } = refreshed;
+    return signUserTokens(services, issued, user, { scope, nonce: null });
   },
 });
 
@@ -187,20 +187,20 @@ interface PresentedToken {
  */
 function redeemRefreshToken(
   services: Services,
-  draft: AccountDraft,
+  tx: AccountTransaction,
   { token, clientId, scope }: PresentedToken,
-): { readonly turn: Turn; readonly user: User; readonly scope: string } | undefined {
-  const session = draft.get('sessions', token.session);
+): { readonly issued: IssuedSession; readonly user: User; readonly scope: string } | undefined {
+  const session = tx.get('sessions', token.session);
   if (session === undefined || session.clientId !== clientId) return undefined;
-  const user = userOf(services, draft, session);
+  const user = findSessionUser(services, tx, session);
   const isReused = !isCurrent(token, session);
   if (isReused || user === undefined) {
-    endSession(services, draft, token.session);
-    if (isReused) noteReuse(draft, 'refresh-token.reused', session.userId);
+    endSession(services, tx, token.session);
+    if (isReused) noteReuse(tx, 'refresh-token.reused', session.userId);
     return undefined;
   }
   const narrowed = narrow(session.scope, scope);
-  return { turn: continueSession(services, draft, token.sessionId, session), user, scope: narrowed };
+  return { issued: continueSession(services, tx, token.sessionId, session), user, scope: narrowed };
 }
 
 /**
@@ -219,8 +219,8 @@ function narrow(granted: string, wanted: string | undefined): string {
 const deviceCodeGrantType = 'urn:ietf:params:oauth:grant-type:device_code';
 
 /** RFC 8628 §3.4: a device polls until its user has decided, and then gets a session once. */
-const deviceCodeGrant: ClientForm<TokenAnswer> = clientForm({
-  by: signInClientOf,
+const deviceCodeGrant: ClientForm<TokenResponse> = clientForm({
+  by: requireSignInClient,
   fields: { grant_type: Type.Literal(deviceCodeGrantType), device_code: text('The device code.') },
   handle: ({ client, fields }, services) => poll(services, client.clientId, fields.device_code),
 });
@@ -237,7 +237,7 @@ function refusal(code: keyof typeof pollRefusals): OAuthError {
   return new OAuthError(code, pollRefusals[code]);
 }
 
-async function poll(services: ClientServices, clientId: string, deviceCode: string): Promise<TokenAnswer> {
+async function poll(services: ClientServices, clientId: string, deviceCode: string): Promise<TokenResponse> {
   const poll = services.devices.poll(deviceCode, clientId);
   switch (poll.outcome) {
     case 'pending':
@@ -251,8 +251,8 @@ async function poll(services: ClientServices, clientId: string, deviceCode: stri
     case 'unknown':
       throw invalidDeviceCode();
   }
-  const { turn, user } = await start(services, clientId, deviceCode);
-  return signUserTokens(services, turn, user, { scope: turn.session.scope, nonce: null });
+  const { issued, user } = await start(services, clientId, deviceCode);
+  return signUserTokens(services, issued, user, { scope: issued.session.scope, nonce: null });
 }
 
 /**
@@ -263,15 +263,15 @@ function start(
   services: ClientServices,
   clientId: string,
   deviceCode: string,
-): Promise<{ readonly turn: Turn; readonly user: User }> {
-  return services.directory.change((draft) => {
-    const allowance = services.devices.take(draft, deviceCode, clientId);
+): Promise<{ readonly issued: IssuedSession; readonly user: User }> {
+  return services.directory.change((tx) => {
+    const allowance = services.devices.take(tx, deviceCode, clientId);
     if (allowance === undefined) throw invalidDeviceCode();
-    const user = signedInUser(draft, { userId: allowance.userId, clientId });
-    const signIn = draft.get('signIns', allowance.signIn);
-    if (user === undefined || signIn === undefined || !isOf(signIn, user))
+    const user = signedInUser(tx, { userId: allowance.userId, clientId });
+    const signIn = tx.get('signIns', allowance.signIn);
+    if (user === undefined || signIn === undefined || !isValidFor(signIn, user))
       throw new OAuthError('access_denied', 'The user has signed out');
-    return { turn: startSession(services, draft, { ...allowance, clientId }), user };
+    return { issued: startSession(services, tx, { ...allowance, clientId }), user };
   });
 }
 
@@ -295,9 +295,9 @@ const exchangedTokenLifetime = 900;
 const unsupported = ['actor_token', 'actor_token_type', 'resource', 'audience'];
 
 /** RFC 8693: a workload, such as a CI job, presents a token of its platform in place of a secret. */
-const tokenExchangeGrant: ClientForm<TokenAnswer> = {
+const tokenExchangeGrant: ClientForm<TokenResponse> = {
   ...clientForm({
-    by: trustingKeyOf,
+    by: requireTrustingKey,
     fields: {
       grant_type: Type.Literal(tokenExchangeGrantType),
       subject_token: text('The token of the workload: a JWT of the issuer that the API key trusts.'),
@@ -317,11 +317,11 @@ const tokenExchangeGrant: ClientForm<TokenAnswer> = {
         fields.subject_token,
         services.clock.now(),
       );
-      services.directory.markApiKeyUsed(client.clientId, subject);
+      services.directory.recordApiKeyUse(client.clientId, subject);
       const identity = newTokenIdentity(services, exchangedTokenLifetime);
-      const token = await issueAccessToken(services, subjectOf(client, scope), identity);
+      const token = await issueAccessToken(services, createSubject(client, scope), identity);
       const beside = { expires_in: exchangedTokenLifetime, issued_token_type: accessTokenType };
-      return { ...tokenAnswer(token, scope), ...beside };
+      return { ...createTokenResponse(token, scope), ...beside };
     },
   }),
   identify,
@@ -341,13 +341,13 @@ function identify({ directory }: ClientServices, authorization: string | undefin
   return { kind: 'api-key', id, apiKey };
 }
 
-function trustingKeyOf(client: AuthenticatedClient): ApiKey & Required<Pick<ApiKey, 'trust'>> {
+function requireTrustingKey(client: AuthenticatedClient): ApiKey & Required<Pick<ApiKey, 'trust'>> {
   const trust = client.kind === 'api-key' ? client.apiKey.trust : undefined;
   if (client.kind !== 'api-key' || trust === undefined) throw invalidClient(false);
   return { ...client.apiKey, trust };
 }
 
-const grants = new Map<string, ClientForm<TokenAnswer>>([
+const grants = new Map<string, ClientForm<TokenResponse>>([
   ['authorization_code', counted('authorization_code', authorizationCodeGrant)],
   ['client_credentials', counted('client_credentials', clientCredentialsGrant)],
   ['refresh_token', counted('refresh_token', refreshTokenGrant)],
@@ -368,7 +368,7 @@ export const tokenEndpoint: Endpoint<ClientServices> = clientEndpoint('/connect/
   who: 'API keys: `client_credentials` and token exchange; sign-in clients: the other grants',
   forms: [...grants.values()],
   choose,
-  answer: jsonAnswer(TokenAnswer, 'The tokens.'),
+  response: jsonResponse(TokenResponse, 'The tokens.'),
   refuses: {
     invalid_grant: invalidCode,
     unauthorized_client: apiKeyRefused,
@@ -378,7 +378,7 @@ export const tokenEndpoint: Endpoint<ClientServices> = clientEndpoint('/connect/
   },
 });
 
-function choose(form: Form): ClientForm<TokenAnswer> {
+function choose(form: Form): ClientForm<TokenResponse> {
   const type = form.get('grant_type');
   if (type === undefined) throw new OAuthError('invalid_request', 'grant_type is missing');
   const grant = grants.get(type);
@@ -386,13 +386,13 @@ function choose(form: Form): ClientForm<TokenAnswer> {
   throw new OAuthError('unsupported_grant_type', unknownGrant);
 }
 
-function counted(type: string, grant: ClientForm<TokenAnswer>): ClientForm<TokenAnswer> {
+function counted(type: string, grant: ClientForm<TokenResponse>): ClientForm<TokenResponse> {
   return {
     ...grant,
-    async answer(client, form, request, services) {
-      const answer = await grant.answer(client, form, request, services);
+    async respond(client, form, request, services) {
+      const tokens = await grant.respond(client, form, request, services);
       services.totals.countIssued(type);
-      return answer;
+      return tokens;
     },
   };
 }

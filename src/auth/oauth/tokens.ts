@@ -9,7 +9,7 @@ import {
   type ProtectedHeaderParameters,
 } from 'jose';
 import Type, { type Static } from 'typebox';
-import type { AccountStore, Draft, Reader } from '../../accounts/store/account-store.ts';
+import type { AccountStore, Reader, Transaction } from '../../accounts/store/account-store.ts';
 import { sortedKey } from '../../accounts/store/sweep.ts';
 import { role } from '../../contract/shapes/user.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -261,18 +261,18 @@ export async function readIdTokenHint(
  */
 
 /** Identifies a token in the list: its `jti`, and its `exp` in seconds. */
-export type Invalidated = Pick<TokenIdentity, 'jti' | 'exp'>;
+export type TokenReference = Pick<TokenIdentity, 'jti' | 'exp'>;
 
-export function invalidationKey({ jti, exp }: Invalidated): string {
+export function invalidationKey({ jti, exp }: TokenReference): string {
   return sortedKey(exp, jti);
 }
 
-export function addToList(draft: Pick<Draft, 'put'>, token: Invalidated): void {
-  draft.put('invalidated', invalidationKey(token), true);
+export function addToList(tx: Pick<Transaction, 'put'>, token: TokenReference): void {
+  tx.put('invalidated', invalidationKey(token), true);
 }
 
 /** Whether a token is invalidated, on disk or in a draft. */
-export function isOnList(reader: Pick<Reader, 'has'>, token: Invalidated): boolean {
+export function isOnList(reader: Pick<Reader, 'has'>, token: TokenReference): boolean {
   return reader.has('invalidated', invalidationKey(token));
 }
 
@@ -284,7 +284,7 @@ export class TokenTotals {
   readonly issued = new Map<string, number>();
   /** Access tokens added to the invalidation list; with PostgreSQL, on any node. */
   invalidated = 0;
-  readonly rejected = new Map<InvalidToken['reason'], number>([
+  readonly refused = new Map<InvalidToken['reason'], number>([
     ['invalid', 0],
     ['unknown_key', 0],
   ]);
@@ -301,8 +301,8 @@ export class TokenTotals {
     increase(this.issued, grant);
   }
 
-  countRejected(reason: InvalidToken['reason']): void {
-    increase(this.rejected, reason);
+  countRefused(reason: InvalidToken['reason']): void {
+    increase(this.refused, reason);
     const now = this.#clock.monotonic();
     if (reason !== 'unknown_key' || now - this.#warnedAt < repeatMs) return;
     this.#warnedAt = now;

@@ -1,19 +1,19 @@
 import Type, { type Static } from 'typebox';
-import { flag, listOf, type Shown, text } from '../../contract/shapes/fields.ts';
-import { type Endpoint, type Headers, jsonAnswer, NotCached, type Operation } from '../../http/endpoint.ts';
-import type { Reply, Request } from '../../http/types.ts';
+import { boolean, type DeepReadonly, list, text } from '../../contract/shapes/fields.ts';
+import { type Endpoint, type Headers, jsonResponse, NotCached, type Operation } from '../../http/endpoint.ts';
+import type { HttpResponse, Request } from '../../http/types.ts';
 import type { OAuthClient, User } from '../../storage/lmdb/records.ts';
 import { findClient, teamsThrough } from './clients.ts';
 import type { ClientServices } from './forms.ts';
 import { isForm, readForm } from './forms.ts';
-import { OAuthError, type OAuthErrorCode, oauthErrorReply, oauthRefusal, uncached } from './oauth-error.ts';
+import { OAuthError, type OAuthErrorCode, oauthErrorResponse, oauthRefusal, uncached } from './oauth-error.ts';
 import { type AccessClaims, emailClaims } from './tokens.ts';
 import { bearerToken, validOrNot } from './validation.ts';
 
 /** Pages of any origin may call this: it requires a token, which no browser sends by itself. */
 const readableByPages = { 'access-control-allow-origin': '*', 'access-control-expose-headers': 'www-authenticate' };
 
-const preflight: Reply = {
+const preflight: HttpResponse = {
   status: 204,
   headers: {
     ...readableByPages,
@@ -24,22 +24,22 @@ const preflight: Reply = {
 };
 
 /** A caller without a token learns only how to send one (RFC 6750 §3.1). */
-const unasked: Reply = { status: 401, headers: { 'cache-control': 'no-store', 'www-authenticate': 'Bearer' } };
+const unasked: HttpResponse = { status: 401, headers: { 'cache-control': 'no-store', 'www-authenticate': 'Bearer' } };
 
 /** The claims of a user, by the scopes of the access token (OpenID Connect Core §5.3.2). */
 const UserClaims = Type.Object(
   {
     sub: text('Id of the user.'),
     email: Type.Optional(text('Only with the scope `email`.')),
-    email_verified: Type.Optional(flag('Always false: addresses are not verified.')),
+    email_verified: Type.Optional(boolean('Always false: addresses are not verified.')),
     name: Type.Optional(text('Full name. This and the following claims require the scope of this service.')),
     role: Type.Optional(text('Role of the user.')),
-    team: Type.Optional(listOf(Type.String(), 'Ids of the teams of the token.')),
+    team: Type.Optional(list(Type.String(), 'Ids of the teams of the token.')),
     primaryTeam: Type.Optional(Type.String()),
   },
   { component: 'UserClaims', example: { sub: 'user_1', email: 'ada@example.com', email_verified: false } },
 );
-type UserClaims = Shown<Static<typeof UserClaims>>;
+type UserClaims = DeepReadonly<Static<typeof UserClaims>>;
 
 const BearerChallenge = {
   'WWW-Authenticate': {
@@ -60,8 +60,8 @@ const Readable: Headers = {
 };
 const Refused: Headers = { ...Readable, ...BearerChallenge };
 
-const answers: Operation['answers'] = {
-  200: jsonAnswer(UserClaims, 'The claims of the user.', { ...Readable, 'Cache-Control': NotCached }),
+const responses: Operation['responses'] = {
+  200: jsonResponse(UserClaims, 'The claims of the user.', { ...Readable, 'Cache-Control': NotCached }),
   400: oauthRefusal('The request is malformed.', { invalid_request: twoTokens }, Refused),
   401: {
     ...oauthRefusal('The token is not valid.', { invalid_token: notValid }, Refused),
@@ -76,14 +76,14 @@ const endpoint = {
   path: '/connect/userinfo',
   access: { credential: 'Access token', who: 'A user who granted `openid`' },
   bind: (services: ClientServices) => async (request: Request) => {
-    const reply = await answer(services, request);
-    return { ...reply, headers: { ...reply.headers, ...readableByPages } };
+    const response = await handleUserinfo(services, request);
+    return { ...response, headers: { ...response.headers, ...readableByPages } };
   },
 } as const;
 
 /** `GET` and `POST /connect/userinfo`: the claims of an access token's user (OpenID Connect Core §5.3). */
 export const userinfoEndpoints: readonly Endpoint<ClientServices>[] = [
-  { ...endpoint, method: 'GET', operation: { operationId: 'getUserinfo', summary, description, security, answers } },
+  { ...endpoint, method: 'GET', operation: { operationId: 'getUserinfo', summary, description, security, responses } },
   {
     ...endpoint,
     method: 'POST',
@@ -92,7 +92,7 @@ export const userinfoEndpoints: readonly Endpoint<ClientServices>[] = [
       summary,
       description: `${description} The token may be in the form field \`access_token\` (RFC 6750 §2.2).`,
       security,
-      answers,
+      responses,
     },
   },
   {
@@ -103,14 +103,14 @@ export const userinfoEndpoints: readonly Endpoint<ClientServices>[] = [
   },
 ];
 
-async function answer(services: ClientServices, request: Request): Promise<Reply> {
+async function handleUserinfo(services: ClientServices, request: Request): Promise<HttpResponse> {
   try {
     const token = await readToken(request);
     if (token === undefined) return unasked;
     const body = userClaims(services, await validate(services, token));
     return { status: 200, headers: uncached, body: JSON.stringify(body) };
   } catch (error) {
-    if (error instanceof OAuthError) return oauthErrorReply(error);
+    if (error instanceof OAuthError) return oauthErrorResponse(error);
     throw error;
   }
 }

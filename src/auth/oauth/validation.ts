@@ -1,16 +1,16 @@
-import type { AccountDraft } from '../../accounts/account-draft.ts';
+import type { AccountTransaction } from '../../accounts/account-draft.ts';
 import type { Accounts } from '../../accounts/accounts.ts';
 import { isUsable } from '../../accounts/api-keys.ts';
 import type { AccountStore } from '../../accounts/store/account-store.ts';
 import { keyAt } from '../../accounts/store/sweep.ts';
-import { ApiError } from '../../contract/errors.ts';
+import { Refusal } from '../../contract/errors.ts';
 import type { RefusalCode } from '../../contract/refusals.ts';
 import type { Request } from '../../http/types.ts';
 import { signedInUser } from './clients.ts';
 import type { Services } from './services.ts';
 import { type AccessClaims, InvalidToken, isOnList, type TokenTotals, verifyAccessToken } from './tokens.ts';
 
-interface Verified {
+interface VerifiedToken {
   readonly claims: AccessClaims;
   /** Whether it was used since it was added or last spared. */
   used: boolean;
@@ -24,9 +24,9 @@ const maxTokens = 10_000;
  * enter.
  */
 export class VerifiedTokens {
-  readonly #tokens = new Map<string, Verified>();
+  readonly #tokens = new Map<string, VerifiedToken>();
   /** Texts by token. An ECDSA signature has two encodings, so a token may have two texts. The last one is kept. */
-  readonly #textOf = new Map<string, string>();
+  readonly #textByToken = new Map<string, string>();
   readonly #most: number;
   /** Identifies the keys that verified the signatures. */
   #keys: unknown;
@@ -44,7 +44,7 @@ export class VerifiedTokens {
     if (keys === this.#keys) return;
     this.#keys = keys;
     this.#tokens.clear();
-    this.#textOf.clear();
+    this.#textByToken.clear();
   }
 
   /** The claims of a token that has not expired at `now` (Unix ms); `undefined` if it must be verified. */
@@ -59,14 +59,14 @@ export class VerifiedTokens {
     this.drop(claims.jti);
     if (this.#tokens.size >= this.#most) this.#makeRoom();
     this.#tokens.set(text, { claims, used: false });
-    this.#textOf.set(claims.jti, text);
+    this.#textByToken.set(claims.jti, text);
   }
 
   /** Forgets the token with this id, at once. */
   drop(jti: string): void {
-    const text = this.#textOf.get(jti);
+    const text = this.#textByToken.get(jti);
     if (text === undefined) return;
-    this.#textOf.delete(jti);
+    this.#textByToken.delete(jti);
     this.#tokens.delete(text);
   }
 
@@ -119,7 +119,7 @@ export function createValidation(services: ValidationDeps): ValidateToken {
   }
 
   const count = (error: unknown): never => {
-    if (error instanceof InvalidToken) services.totals.countRejected(error.reason);
+    if (error instanceof InvalidToken) services.totals.countRefused(error.reason);
     throw error;
   };
 
@@ -132,9 +132,13 @@ export function createValidation(services: ValidationDeps): ValidateToken {
 }
 
 /** Whether a previously validated token is still valid for the drafted change. */
-export function isStillValid({ clock }: Pick<Services, 'clock'>, claims: AccessClaims, draft: AccountDraft): boolean {
+export function isStillValid(
+  { clock }: Pick<Services, 'clock'>,
+  claims: AccessClaims,
+  tx: AccountTransaction,
+): boolean {
   const now = clock.now();
-  return now < claims.exp * 1000 && !isOnList(draft, claims) && holderExists(draft, claims, now);
+  return now < claims.exp * 1000 && !isOnList(tx, claims) && holderExists(tx, claims, now);
 }
 
 /** The claims of an access token; `undefined` if it is not valid now. */
@@ -162,7 +166,7 @@ function holderExists(
 
 /**
  * Reads the claims of a request's access token: at once if the token was verified before, else as a promise, which rejects with
- * `Unauthorized`.
+ * `UnauthorizedError`.
  */
 export type Authenticate = (request: Request) => AccessClaims | Promise<AccessClaims>;
 
@@ -170,7 +174,7 @@ const notValid = 'The access token is not valid';
 const challenge = 'Bearer error="invalid_token"';
 const notSent = 'Send Authorization: Bearer <access token>';
 
-export class Challenged extends ApiError {
+export class ChallengeError extends Refusal {
   /** The value of `WWW-Authenticate`. */
   readonly challenge: string;
 
@@ -181,7 +185,7 @@ export class Challenged extends ApiError {
 }
 
 /** A request without a valid access token. The challenge names an error only if the request had a token (RFC 6750 §3). */
-export class Unauthorized extends Challenged {
+export class UnauthorizedError extends ChallengeError {
   constructor(presented: boolean, detail = presented ? notValid : notSent, description = '') {
     super('unauthorized', detail, presented ? describedChallenge(description) : 'Bearer');
   }
@@ -198,7 +202,7 @@ function describedChallenge(description: string): string {
  */
 export function createBearer(
   services: ValidationDeps,
-  withoutToken: Authenticate = () => Promise.reject(new Unauthorized(false)),
+  withoutToken: Authenticate = () => Promise.reject(new UnauthorizedError(false)),
 ): Authenticate {
   const { serviceScope } = services;
   const validate = createValidation(services);
@@ -210,9 +214,9 @@ export function createBearer(
       if (inScope(claims)) return claims;
     } catch (error) {
       if (!(error instanceof InvalidToken)) throw error;
-      if (error.reason === 'unknown_key') throw new Unauthorized(true, error.message, error.message);
+      if (error.reason === 'unknown_key') throw new UnauthorizedError(true, error.message, error.message);
     }
-    throw new Unauthorized(true);
+    throw new UnauthorizedError(true);
   }
 
   return (request) => {

@@ -124,14 +124,14 @@ export class IssuerKeys {
    * @returns `undefined` if they cannot be read
    */
   async of(issuer: string, kid: string | undefined): Promise<JSONWebKeySet | undefined> {
-    const entry = this.#entryOf(issuer);
+    const entry = this.#getEntry(issuer);
     const age = () => this.#deps.clock.monotonic() - entry.readAt;
     const isKnown = kid === undefined || entry.keys?.keys.some((key) => key.kid === kid);
     if (entry.keys === undefined || age() >= freshMs || !isKnown) await this.#read(issuer, entry);
     return age() < keptMs ? entry.keys : undefined;
   }
 
-  #entryOf(issuer: string): Entry {
+  #getEntry(issuer: string): Entry {
     const entry = this.#entries.get(issuer) ?? {
       keys: undefined,
       readAt: Number.NEGATIVE_INFINITY,
@@ -175,9 +175,9 @@ export class IssuerKeys {
   }
 
   async #json(url: string): Promise<ReadonlyMap<string, unknown>> {
-    const answer = await this.#deps.fetchFromIssuer(url, { headers: { accept: 'application/json' } });
-    if (answer.status !== 200) throw new Error(`it answered ${answer.status}`);
-    const json: unknown = await answer.json();
+    const response = await this.#deps.fetchFromIssuer(url, { headers: { accept: 'application/json' } });
+    if (response.status !== 200) throw new Error(`it answered ${response.status}`);
+    const json: unknown = await response.json();
     return new Map(Object.entries(typeof json === 'object' && json !== null ? json : {}));
   }
 }

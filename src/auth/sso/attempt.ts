@@ -1,7 +1,7 @@
 import Type, { type Static, type TObject, type TSchema } from 'typebox';
 import Value from 'typebox/value';
 import { hashSecret, matchesHash, type RandomBytes } from '../../accounts/secrets.ts';
-import { cookiesOf } from '../../http/pairs.ts';
+import { readCookies } from '../../http/pairs.ts';
 import type { Request } from '../../http/types.ts';
 import type { IdentityProvider } from '../../storage/lmdb/auth-records.ts';
 import { type Browser, BrowserCookie } from '../cookies/browser.ts';
@@ -48,9 +48,9 @@ export class RoundTripCookie<Schema extends TObject> {
   }
 
   /** The value of `Set-Cookie`; `undefined` if the value is too long. */
-  write({ mark }: Browser, value: Static<Schema> & RoundTrip): string | undefined {
+  write({ permanentId }: Browser, value: Static<Schema> & RoundTrip): string | undefined {
     const text = Buffer.from(JSON.stringify(value)).toString('base64url');
-    const signed = appendMac(this.#keys, this.#kind.purpose, mark, text);
+    const signed = appendMac(this.#keys, this.#kind.purpose, permanentId, text);
     if (signed.length > longestCookie) return undefined;
     return this.#cookieFor(value.state).write(signed, lifetimeSeconds);
   }
@@ -64,9 +64,9 @@ export class RoundTripCookie<Schema extends TObject> {
   read(request: Pick<Request, 'header'>, state: string, now: number): Static<Schema> | undefined {
     const browser = new BrowserCookie(this.#issuer).read(request);
     const { name } = this.#cookieFor(state);
-    for (const [sent, signed] of browser === undefined ? [] : cookiesOf(request)) {
+    for (const [sent, signed] of browser === undefined ? [] : readCookies(request)) {
       if (sent !== name) continue;
-      const value = this.#parse(readMac(this.#keys, this.#kind.purpose, browser!.mark, signed));
+      const value = this.#parse(readMac(this.#keys, this.#kind.purpose, browser!.permanentId, signed));
       if (value === undefined || !matchesHash(state, hashSecret(value.state))) continue;
       if (Math.abs(now - value.startedAt) <= lifetimeSeconds * 1000) return value;
     }

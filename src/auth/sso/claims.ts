@@ -1,12 +1,12 @@
-import type { AccountDraft } from '../../accounts/account-draft.ts';
-import { draftMember, draftRemoval, targetOf } from '../../accounts/members.ts';
-import { ApiError } from '../../contract/errors.ts';
+import type { AccountTransaction } from '../../accounts/account-draft.ts';
+import { describeTarget, putMembership, removeMembership } from '../../accounts/members.ts';
+import { Refusal } from '../../contract/errors.ts';
 import { changesDirection } from '../../contract/escaping.ts';
 import { isEmail, isName } from '../../contract/names.ts';
 import { isAtLeast, type Role, roleIn } from '../../contract/roles.ts';
 import type { ClaimRule, GivenRole, IdentityProvider } from '../../storage/lmdb/auth-records.ts';
 import type { User } from '../../storage/lmdb/records.ts';
-import type { Claims, ProviderAnswer } from './provider-client.ts';
+import type { Claims, ProviderResponse } from './provider-client.ts';
 import { ProviderRefusal } from './provider-refusal.ts';
 
 /** What a provider says about a user, checked. */
@@ -35,7 +35,7 @@ const longestClaims = 65_536;
  */
 export async function readIdentity(
   provider: Pick<IdentityProvider, 'linkByEmail' | 'createUsers' | 'claimRules'>,
-  { claims, userInfo }: Pick<ProviderAnswer, 'claims' | 'userInfo'>,
+  { claims, userInfo }: Pick<ProviderResponse, 'claims' | 'userInfo'>,
 ): Promise<ProviderIdentity> {
   const token = claims as Claims;
   const needsEmail = (provider.linkByEmail || provider.createUsers) && !Object.hasOwn(token, 'email');
@@ -87,12 +87,12 @@ function nameIn(claims: Claims): string | null {
   return isName(name) && !changesDirection(name) ? name : null;
 }
 
-type Given = Readonly<Record<string, GivenRole>>;
+type GivenRoles = Readonly<Record<string, GivenRole>>;
 
 interface Memberships {
   /** `undefined` if the user had no other team, and was deleted. */
   readonly user: User | undefined;
-  readonly given: Given;
+  readonly given: GivenRoles;
 }
 
 /**
@@ -101,21 +101,21 @@ interface Memberships {
  * @param given by the rules until now
  */
 export function applyRules(
-  draft: AccountDraft,
+  tx: AccountTransaction,
   user: User,
-  given: Given,
+  given: GivenRoles,
   rules: { readonly provider: IdentityProvider; readonly identity: ProviderIdentity; readonly now: number },
 ): Memberships {
   const { provider, identity, now } = rules;
-  const wanted = rolesByRules(draft, provider, identity);
+  const wanted = rolesByRules(tx, provider, identity);
   const next = new Map<string, GivenRole>();
   let current: User = user;
   for (const [team, role] of wanted) {
     const had = roleIn(current, team) ?? null;
     const before = had === null ? null : (given[team] ?? { before: had }).before;
     const member: User = current;
-    const changed: User | undefined = ifAllowed(draft, 'member.not-added', team, user, () =>
-      draftMember(draft, member, team, { role, now }),
+    const changed: User | undefined = ifAllowed(tx, 'member.not-added', team, user, () =>
+      putMembership(tx, member, team, { role, now }),
     );
     current = changed ?? current;
     if (changed !== undefined || given[team] !== undefined) next.set(team, { role, before });
@@ -124,10 +124,10 @@ export function applyRules(
   for (const [team, role] of Object.entries(given)) {
     if (wanted.has(team) || !left?.teams.includes(team)) continue;
     const member: User = left;
-    const changed: { user: User | undefined } | undefined = ifAllowed(draft, 'member.kept', team, user, () =>
+    const changed: { user: User | undefined } | undefined = ifAllowed(tx, 'member.kept', team, user, () =>
       role.before === null
-        ? { user: draftRemoval(draft, member, team, now) }
-        : { user: draftMember(draft, member, team, { role: role.before, now }) },
+        ? { user: removeMembership(tx, member, team, now) }
+        : { user: putMembership(tx, member, team, { role: role.before, now }) },
     );
     if (changed === undefined) next.set(team, role);
     else left = changed.user;
@@ -137,7 +137,7 @@ export function applyRules(
 
 /** The roles that rules give, by team; of several, the one that may do most. */
 export function rolesByRules(
-  { teams }: Pick<AccountDraft, 'teams'>,
+  { teams }: Pick<AccountTransaction, 'teams'>,
   { claimRules }: Pick<IdentityProvider, 'claimRules'>,
   { matches }: Pick<ProviderIdentity, 'matches'>,
 ): ReadonlyMap<string, Role> {
@@ -150,7 +150,7 @@ export function rolesByRules(
 
 /** Notes a change that the limits of a team do not allow. */
 function ifAllowed<T>(
-  draft: AccountDraft,
+  tx: AccountTransaction,
   action: 'member.kept' | 'member.not-added',
   team: string,
   user: User,
@@ -159,8 +159,8 @@ function ifAllowed<T>(
   try {
     return change();
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    draft.note(action, team, targetOf(user));
+    if (!(error instanceof Refusal)) throw error;
+    tx.note(action, team, describeTarget(user));
     return undefined;
   }
 }

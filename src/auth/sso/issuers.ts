@@ -38,7 +38,7 @@ const betweenKeysMs = 10_000;
 /** Maximum number of issuers in memory. */
 const most = 64;
 
-interface Fetched<Document> {
+interface CachedDocument<Document> {
   readonly at: number;
   hasFailed: boolean;
   readonly document: Promise<Document>;
@@ -48,8 +48,8 @@ interface Fetched<Document> {
 export class Issuers {
   readonly #fetch: OutboundFetch;
   readonly #clock: Clock;
-  readonly #metadata = new Map<string, Fetched<IssuerMetadata>>();
-  readonly #keys = new Map<string, Fetched<JSONWebKeySet>>();
+  readonly #metadata = new Map<string, CachedDocument<IssuerMetadata>>();
+  readonly #keys = new Map<string, CachedDocument<JSONWebKeySet>>();
 
   constructor(fetch: OutboundFetch, clock: Clock) {
     this.#fetch = fetch;
@@ -110,18 +110,18 @@ export class Issuers {
       return claims;
     } catch (error) {
       if (error instanceof errors.JOSEError || error instanceof TypeError)
-        throw new ProviderRefusal(refusalOf(error), { cause: error });
+        throw new ProviderRefusal(classifyError(error), { cause: error });
       throw error;
     }
   }
 
   async #get(address: string): Promise<unknown> {
-    const answer = await this.#fetch(address, { headers: { accept: 'application/json' } }).catch((error) => {
+    const response = await this.#fetch(address, { headers: { accept: 'application/json' } }).catch((error) => {
       throw unanswered(error);
     });
-    if (answer.status !== 200) throw new ProviderRefusal('provider_unreachable');
+    if (response.status !== 200) throw new ProviderRefusal('provider_unreachable');
     try {
-      return await answer.json();
+      return await response.json();
     } catch (error) {
       throw new ProviderRefusal('provider_document_invalid', { cause: error });
     }
@@ -129,7 +129,7 @@ export class Issuers {
 
   /** Concurrent callers share a request. */
   #read<Document>(
-    kept: Map<string, Fetched<Document>>,
+    kept: Map<string, CachedDocument<Document>>,
     key: string,
     freshFor: number,
     read: () => Promise<Document>,
@@ -150,7 +150,7 @@ export class Issuers {
   }
 }
 
-function refusalOf(error: Error & { readonly code?: string; readonly claim?: string }) {
+function classifyError(error: Error & { readonly code?: string; readonly claim?: string }) {
   switch (error.code) {
     case 'ERR_JWT_EXPIRED':
       return 'token_expired';

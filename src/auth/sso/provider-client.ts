@@ -30,7 +30,7 @@ export interface Hints {
   readonly loginHint: string | null;
 }
 
-export interface ProviderAnswer {
+export interface ProviderResponse {
   readonly idToken: string;
   readonly claims: IDToken;
   /** Reads the claims of the UserInfo endpoint; `undefined` without one. @throws {ProviderRefusal} `claims_invalid` */
@@ -68,19 +68,19 @@ export class ProviderClient {
    * @param query of the redirect
    * @throws {ProviderRefusal}
    */
-  async exchange(provider: IdentityProvider, binding: Binding, query: string): Promise<ProviderAnswer> {
+  async exchange(provider: IdentityProvider, binding: Binding, query: string): Promise<ProviderResponse> {
     const { redirectUri, state, nonce, verifier, maxAge } = binding;
     const [oidc, config] = await this.#open(provider);
     checkIssuer(new URLSearchParams(query), config.serverMetadata());
     try {
-      const answer = await oidc.authorizationCodeGrant(config, new URL(`${redirectUri}?${query}`), {
+      const response = await oidc.authorizationCodeGrant(config, new URL(`${redirectUri}?${query}`), {
         pkceCodeVerifier: verifier,
         expectedState: state,
         expectedNonce: nonce,
         idTokenExpected: true,
       });
-      const { id_token: idToken = '', access_token: accessToken } = answer;
-      const claims = answer.claims()!;
+      const { id_token: idToken = '', access_token: accessToken } = response;
+      const claims = response.claims()!;
       // The claims were checked above, and the signature is checked here.
       await this.#deps.issuers.verify(idToken, { issuer: provider.issuer, audience: provider.clientId });
       checkAuthTime(claims, maxAge, this.#deps.clock.now());
@@ -91,7 +91,7 @@ export class ProviderClient {
         })) as Claims;
       return { idToken, claims, userInfo: hasUserInfo ? userInfo : undefined };
     } catch (error) {
-      throw error instanceof ProviderRefusal ? error : refusalOf(error);
+      throw error instanceof ProviderRefusal ? error : createRefusal(error);
     }
   }
 
@@ -155,8 +155,8 @@ function checkAuthTime({ auth_time: authTime }: IDToken, maxAge: number | null, 
 }
 
 /** The refusal for an error of openid-client. Its text may have content of the provider, and is not passed on. */
-function refusalOf(error: unknown): ProviderRefusal {
-  return outboundIn(error) ?? new ProviderRefusal(codeOf(error), { cause: error });
+function createRefusal(error: unknown): ProviderRefusal {
+  return outboundIn(error) ?? new ProviderRefusal(classifyError(error), { cause: error });
 }
 
 /** The refusal for a request that failed, which openid-client wraps. */
@@ -166,7 +166,7 @@ function outboundIn(error: unknown): ProviderRefusal | undefined {
   return undefined;
 }
 
-function codeOf(error: unknown): ProviderRefusalCode {
+function classifyError(error: unknown): ProviderRefusalCode {
   const { code, cause } = error as { readonly code?: string; readonly cause?: unknown };
   const { claim } = (cause instanceof Error ? cause.cause : cause) as { readonly claim?: string } & object;
   switch (code) {

@@ -5,7 +5,7 @@
  */
 
 import type { Accounts } from '../../accounts/accounts.ts';
-import { identitiesOf } from '../../accounts/identity-providers.ts';
+import { listIdentities } from '../../accounts/identity-providers.ts';
 import { requiredProvider } from '../../accounts/sign-in-policy.ts';
 import type { Reader } from '../../accounts/store/account-store.ts';
 import type { IdentityProvider } from '../../storage/lmdb/auth-records.ts';
@@ -47,7 +47,7 @@ export class Providers {
   /** Those at which a user can link an account: one at each. */
   linkable(reader: Pick<Reader, 'get' | 'keys'>, user: Pick<User, 'id' | 'email'>): readonly IdentityProvider[] {
     const required = requiredProvider(reader, user);
-    const linked = new Set(identitiesOf(reader, user.id).map(({ issuer }) => issuer));
+    const linked = new Set(listIdentities(reader, user.id).map(({ issuer }) => issuer));
     return this.enabled().filter(
       ({ id, issuer }) => !linked.has(issuer) && (required === undefined || id === required),
     );
@@ -66,13 +66,13 @@ export class Providers {
   }
 
   /** The file that has a provider; `undefined` for one of the accounts. */
-  fileOf(id: string): string | undefined {
+  findFile(id: string): string | undefined {
     return this.#configured.has(id) ? this.#file : undefined;
   }
 }
 
 /** The URLs that are registered at a provider. @param authUrl the public URL of the auth host */
-export function urlsOf(authUrl: string, { id }: Pick<IdentityProvider, 'id'>) {
+export function buildProviderUrls(authUrl: string, { id }: Pick<IdentityProvider, 'id'>) {
   const base = `${authUrl}/connect/providers/${encodeURIComponent(id)}`;
   return {
     redirectUri: `${base}/callback`,

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../../runtime/clock.ts';
 import { HttpDriver } from './http-driver.ts';
-import type { Outcome, Share, ThreadOutcome } from './load-run.ts';
+import type { LoadResult, Share, ThreadResult } from './load-run.ts';
 import type { LoadPlan } from './plan.ts';
 
 /** A thread of the load generator. It connects, reports that it is ready, and waits for the start before it sends. */
@@ -17,14 +17,14 @@ export interface ThreadPlan {
 interface Driver {
   /** @throws {Error} if nothing listens */
   connect(connections: number): Promise<void>;
-  run(): Promise<Outcome>;
+  run(): Promise<LoadResult>;
 }
 
 /** The messages of the thread: after the first one it waits for any message, which starts it. */
 export type ThreadMessage =
   | { readonly kind: 'ready' }
   | { readonly kind: 'failed'; readonly reason: string }
-  | { readonly kind: 'done'; readonly outcome: ThreadOutcome };
+  | { readonly kind: 'done'; readonly result: ThreadResult };
 
 const port = parentPort!;
 const post = (message: ThreadMessage) => port.postMessage(message);
@@ -39,7 +39,7 @@ function cpuSeconds(): number {
 }
 
 /** Loads only the client of the plan's protocol. */
-async function driverOf(plan: LoadPlan, share: Share): Promise<Driver> {
+async function createDriver(plan: LoadPlan, share: Share): Promise<Driver> {
   if (plan.protocol !== 'grpc') return new HttpDriver(plan, share, systemClock);
   const { GrpcDriver } = await import('./grpc-driver.ts');
   return new GrpcDriver(plan, share, systemClock);
@@ -49,14 +49,14 @@ async function driverOf(plan: LoadPlan, share: Share): Promise<Driver> {
 setInterval(() => {}, 60_000);
 
 const { plan, share, connections } = workerData as ThreadPlan;
-const driver = await driverOf(plan, share);
+const driver = await createDriver(plan, share);
 
 // The listener keeps the thread alive when the target ended, and with it all connections.
 port.on('message', async () => {
   const before = { cpu: cpuSeconds(), at: systemClock.monotonic() };
-  const outcome = await driver.run();
+  const result = await driver.run();
   const elapsed = (systemClock.monotonic() - before.at) / 1000;
-  post({ kind: 'done', outcome: { ...outcome, elapsed, cpuSeconds: cpuSeconds() - before.cpu } });
+  post({ kind: 'done', result: { ...result, elapsed, cpuSeconds: cpuSeconds() - before.cpu } });
 });
 
 try {

@@ -1,9 +1,9 @@
 import { Client, credentials, type ServiceError, status } from '@grpc/grpc-js';
 import type { TimerClock } from '../../runtime/clock.ts';
 import { increase } from '../../runtime/counts.ts';
-import { LoadRun, newSlot, type Outcome, type Share, type Slot } from './load-run.ts';
+import { type LoadResult, LoadRun, newSlot, type Share, type Slot } from './load-run.ts';
 import type { GrpcPlan } from './plan.ts';
-import { mark } from './reports.ts';
+import { stampReport } from './reports.ts';
 
 /** Time to connect, milliseconds. */
 const connectMs = 10_000;
@@ -30,7 +30,7 @@ export class GrpcDriver {
   readonly #share: Share;
   readonly #clock: TimerClock;
   readonly #message: Buffer;
-  readonly #answer: Buffer;
+  readonly #response: Buffer;
   readonly #load: LoadRun<Stream>;
   readonly #errors = new Map<string, number>();
   readonly #clients: Client[] = [];
@@ -42,7 +42,7 @@ export class GrpcDriver {
     this.#share = share;
     this.#clock = clock;
     this.#message = Buffer.from(plan.message, 'base64');
-    this.#answer = Buffer.from(plan.answer, 'base64');
+    this.#response = Buffer.from(plan.response, 'base64');
     this.#number = plan.firstNumber;
     this.#load = new LoadRun(plan, share, clock, (stream) => this.#call(stream));
   }
@@ -52,7 +52,7 @@ export class GrpcDriver {
     await Promise.all(Array.from({ length: connections }, (_, index) => this.#connect(index)));
   }
 
-  async run(): Promise<Outcome> {
+  async run(): Promise<LoadResult> {
     const measured = await this.#load.run();
     if (measured.unanswered > 0) this.#errors.set('unanswered', measured.unanswered);
     for (const client of this.#clients) client.close();
@@ -71,17 +71,17 @@ export class GrpcDriver {
   }
 
   #call(stream: Stream): void {
-    mark(this.#message, this.#plan.marks, stream.instance, this.#number++);
-    stream.client.makeUnaryRequest(this.#plan.path, asItIs, asItIs, Buffer.from(this.#message), (error, answer) => {
-      const failure = this.#failureOf(error, answer);
+    stampReport(this.#message, this.#plan.positions, stream.instance, this.#number++);
+    stream.client.makeUnaryRequest(this.#plan.path, asItIs, asItIs, Buffer.from(this.#message), (error, response) => {
+      const failure = this.#describeFailure(error, response);
       if (failure === undefined) this.#succeeded++;
       else increase(this.#errors, failure);
-      this.#load.answered(stream, failure === undefined);
+      this.#load.countResponse(stream, failure === undefined);
     });
   }
 
-  #failureOf(error: ServiceError | null, answer: Buffer | undefined): string | undefined {
+  #describeFailure(error: ServiceError | null, response: Buffer | undefined): string | undefined {
     if (error !== null) return status[error.code];
-    return answer !== undefined && this.#answer.equals(answer) ? undefined : 'answer';
+    return response !== undefined && this.#response.equals(response) ? undefined : 'answer';
   }
 }

@@ -28,7 +28,7 @@ export class Histogram {
   /** @param milliseconds from 0 to 35 minutes; values outside are clamped. */
   record(milliseconds: number): void {
     const micros = Math.min(Math.max(Math.round(milliseconds * 1000), 0), 0x7fffffff);
-    this.counts[slotOf(micros)]!++;
+    this.counts[findSlot(micros)]!++;
   }
 
   add({ counts }: Histogram): void {
@@ -42,7 +42,7 @@ export class Histogram {
     let seen = 0;
     for (let slot = 0; slot < slots; slot++) {
       seen += this.counts[slot]!;
-      if (seen >= rank) return middleOf(slot) / 1000;
+      if (seen >= rank) return computeMiddle(slot) / 1000;
     }
     return 0;
   }
@@ -61,19 +61,19 @@ export class Histogram {
   distribution(): (readonly [ms: number, count: number])[] {
     const found: (readonly [number, number])[] = [];
     this.counts.forEach((count, slot) => {
-      if (count > 0) found.push([middleOf(slot) / 1000, count]);
+      if (count > 0) found.push([computeMiddle(slot) / 1000, count]);
     });
     return found;
   }
 }
 
-function slotOf(micros: number): number {
+function findSlot(micros: number): number {
   if (micros < steps) return micros;
   const shift = 31 - Math.clz32(micros) - stepBits;
   return shift * steps + (micros >> shift);
 }
 
-function middleOf(slot: number): number {
+function computeMiddle(slot: number): number {
   if (slot < 2 * steps) return slot;
   const shift = (slot >> stepBits) - 1;
   const low = (slot - shift * steps) * 2 ** shift;

@@ -1,6 +1,6 @@
 import type { TimerClock } from '../../runtime/clock.ts';
 import { increase } from '../../runtime/counts.ts';
-import { LoadRun, newSlot, type Outcome, type Share, type Slot } from './load-run.ts';
+import { type LoadResult, LoadRun, newSlot, type Share, type Slot } from './load-run.ts';
 import type { HttpPlan } from './plan.ts';
 import { responseReader } from './responses.ts';
 
@@ -42,7 +42,7 @@ export class HttpDriver {
     await Promise.all(Array.from({ length: connections }, () => this.#connect()));
   }
 
-  async run(): Promise<Outcome> {
+  async run(): Promise<LoadResult> {
     const measured = await this.#load.run();
     if (measured.unanswered > 0) this.#errors.set('unanswered', measured.unanswered);
     return { ...measured, accepted: [...this.#accepted], errors: Object.fromEntries(this.#errors) };
@@ -51,7 +51,7 @@ export class HttpDriver {
   async #connect(): Promise<void> {
     const connection: Partial<Connection> = { ...newSlot, request: -1, unsent: undefined };
     const ready = connection as Connection;
-    ready.read = responseReader((status) => this.#answered(ready, status));
+    ready.read = responseReader((status) => this.#countResponse(ready, status));
     ready.socket = await Bun.connect<Connection>({
       hostname: this.#plan.host,
       port: this.#plan.port,
@@ -90,7 +90,7 @@ export class HttpDriver {
     connection.unsent = sent < connection.unsent.length ? connection.unsent.subarray(sent) : undefined;
   }
 
-  #answered(connection: Connection, status: number): void {
+  #countResponse(connection: Connection, status: number): void {
     if (connection.request < 0) {
       this.#failed('unasked');
       return;
@@ -99,7 +99,7 @@ export class HttpDriver {
     if (well) this.#accepted[connection.request]!++;
     else this.#failed(String(status));
     connection.request = -1;
-    this.#load.answered(connection, well);
+    this.#load.countResponse(connection, well);
   }
 
   #failed(what: string): void {

@@ -9,7 +9,7 @@ const openLoopPauseMs = 0.02;
 const never = new Int32Array(new SharedArrayBuffer(4));
 
 /** The measurements of one thread: see `LoadReport`. */
-interface Measured {
+interface LoadMeasurements {
   readonly seconds: number;
   readonly rps: number;
   readonly sent: number;
@@ -23,14 +23,14 @@ interface Measured {
 }
 
 /** What one thread sent and received. */
-export interface Outcome extends Measured {
+export interface LoadResult extends LoadMeasurements {
   /** Number of successful requests by index of the request. */
   readonly accepted: readonly number[];
   readonly errors: Readonly<Record<string, number>>;
 }
 
 /** The outcome of a thread, and its CPU time in seconds. */
-export interface ThreadOutcome extends Outcome {
+export interface ThreadResult extends LoadResult {
   readonly cpuSeconds: number;
   /** From the first request to the last response, seconds. */
   readonly elapsed: number;
@@ -67,7 +67,7 @@ export class LoadRun<Each extends Slot> {
   #underWay = 0;
   /** Successful requests within the measured period. */
   #measured = 0;
-  #lastAnswerAt = 0;
+  #lastResponseAt = 0;
   /** Times before the last poll of the sockets of an open loop, and before the poll that preceded it. */
   #polledAt = Number.POSITIVE_INFINITY;
   #polledBefore = Number.POSITIVE_INFINITY;
@@ -109,10 +109,10 @@ export class LoadRun<Each extends Slot> {
   }
 
   /** Counts the response to a slot's request, and sends the next one on it. @param well whether the response is as expected */
-  answered(slot: Each, well: boolean): void {
+  countResponse(slot: Each, well: boolean): void {
     const now = this.#clock.monotonic();
     this.#underWay--;
-    this.#lastAnswerAt = now;
+    this.#lastResponseAt = now;
     if (well && slot.dueAt >= this.#measureFrom) this.#record(slot, now);
     if (well && now >= this.#measureFrom && (now <= this.#measureTo || this.#timing.rate)) this.#measured++;
     const due = this.#schedule.next(now);
@@ -133,7 +133,7 @@ export class LoadRun<Each extends Slot> {
   }
 
   /** Sends everything and waits for the responses. */
-  async run(): Promise<Measured> {
+  async run(): Promise<LoadMeasurements> {
     const start = this.#clock.monotonic();
     this.#schedule = this.#scheduleFrom(start);
     if (this.#timing.rate !== undefined) this.#polledAt = start;
@@ -208,8 +208,8 @@ export class LoadRun<Each extends Slot> {
     return new Promise((resolve) => this.#clock.after(ms, resolve));
   }
 
-  #result(): Measured {
-    const end = this.#timing.rate ? this.#lastAnswerAt : Math.min(this.#measureTo, this.#lastAnswerAt);
+  #result(): LoadMeasurements {
+    const end = this.#timing.rate ? this.#lastResponseAt : Math.min(this.#measureTo, this.#lastResponseAt);
     const seconds = Math.max(0, (end - this.#measureFrom) / 1000);
     return {
       seconds,
@@ -239,13 +239,13 @@ export interface Share {
 
 const everything: Share = { index: 0, of: 1 };
 
-function shareOf(total: number, { index, of }: Share): number {
+function computeShare(total: number, { index, of }: Share): number {
   return Math.max(0, Math.ceil((total - index) / of));
 }
 
 /** Full speed: a request is due whenever a connection is idle, until `end` or until `limit` were sent. */
 export function closedLoop(end: number, limit: number, share = everything): Schedule {
-  const total = shareOf(limit, share);
+  const total = computeShare(limit, share);
   let sent = 0;
   return {
     next(now) {
@@ -262,7 +262,7 @@ export function closedLoop(end: number, limit: number, share = everything): Sche
  * is sent late with its original due time, so that a stall shows in the latencies (no coordinated omission).
  */
 export function openLoop(start: number, rate: number, seconds: number, share = everything): Schedule {
-  const total = shareOf(Math.floor(rate * seconds), share);
+  const total = computeShare(Math.floor(rate * seconds), share);
   let sent = 0;
   return {
     next(now) {

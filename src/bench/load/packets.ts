@@ -27,7 +27,7 @@ export const ingestMix: PacketMix = {
 };
 
 /** Packets that together touch every series and name every user of the mix, as a browser SDK would send them, all different. */
-export function packetsOf(mix: PacketMix, key: string): BenchPacket[] {
+export function createPackets(mix: PacketMix, key: string): BenchPacket[] {
   const length = Math.max(mix.features, mix.users ?? 0);
   return Array.from({ length }, (_, index) => packetAt(index, mix, { k: key, e: 'Production' }));
 }

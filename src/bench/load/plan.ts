@@ -5,7 +5,7 @@
  */
 
 import type { Quantiles } from './histogram.ts';
-import type { ReportMarks } from './reports.ts';
+import type { ReportPositions } from './reports.ts';
 
 /** The schedule of requests, and the part of it that is measured. */
 export interface Timing {
@@ -24,7 +24,7 @@ export interface Timing {
 }
 
 /** The target, and the connections to it. */
-interface Sending extends Timing {
+interface LoadTarget extends Timing {
   readonly host: string;
   readonly port: number;
   readonly connections: number;
@@ -35,7 +35,7 @@ interface Sending extends Timing {
 export type LoadPlan = HttpPlan | GrpcPlan;
 
 /** A plan of requests over HTTP/1.1. Each connection has one request in progress. */
-export interface HttpPlan extends Sending {
+export interface HttpPlan extends LoadTarget {
   readonly protocol?: 'http';
   /** Whole requests, sent in turn. */
   readonly requests: readonly string[];
@@ -48,17 +48,17 @@ export interface HttpPlan extends Sending {
 }
 
 /** A plan of gRPC calls. Each connection is an instance of an application. */
-export interface GrpcPlan extends Sending {
+export interface GrpcPlan extends LoadTarget {
   readonly protocol: 'grpc';
   readonly streams: number;
   readonly path: string;
   /** The encoded message, in base64, and the positions that make each one unique. */
   readonly message: string;
-  readonly marks: ReportMarks;
+  readonly positions: ReportPositions;
   /** Time of the first report, microseconds after `marks.since`. A later plan continues after as many as were `sent`. */
   readonly firstNumber: number;
   /** The encoded response of a successful call, in base64. */
-  readonly answer: string;
+  readonly response: string;
 }
 
 /** The measurements. Latencies are milliseconds of successful requests in the measured period. */

@@ -5,7 +5,7 @@ import type { BenchPacket } from './packets.ts';
 const placeholder = '0000';
 
 /** Positions of the sender and the time in an encoded report. */
-export interface ReportMarks {
+export interface ReportPositions {
   /** The four digits of the instance's number. */
   readonly instanceAt: number;
   /** The seconds of the time, and the nanoseconds: varints of five bytes each. */
@@ -18,9 +18,9 @@ export interface ReportMarks {
 /** One encoded usage report, and the counts that each sending must add. */
 export interface BenchReport extends Pick<BenchPacket, 'counts'> {
   readonly message: Buffer;
-  readonly marks: ReportMarks;
+  readonly positions: ReportPositions;
   /** The encoded `StatResult` in response. */
-  readonly answer: Buffer;
+  readonly response: Buffer;
 }
 
 /** The time of a report. Its seconds and nanoseconds take five bytes each. */
@@ -34,13 +34,13 @@ const variants: Readonly<Record<string, readonly [number, number, number, number
 };
 
 /** A `Usage.FeatureStat` with two variants of each feature, as a server SDK would send it. */
-export function reportOf(appKey: string, since: Date, features = 20, environment = 'Production'): BenchReport {
+export function encodeReport(appKey: string, since: Date, features = 20, environment = 'Production'): BenchReport {
   const names = Array.from({ length: features }, (_, index) => `feature-${index}`);
   const message = joinFields(
     bytesField(1, appKey),
     bytesField(2, environment),
     bytesField(3, timestamp(anyTime)),
-    ...names.map((name) => bytesField(4, statOf(name))),
+    ...names.map((name) => bytesField(4, encodeStat(name))),
     bytesField(6, `web-${placeholder}`),
     bytesField(7, timestamp(since.getTime())),
   );
@@ -50,13 +50,13 @@ export function reportOf(appKey: string, since: Date, features = 20, environment
     ),
   );
   const timeAt = message.indexOf(bytesField(3, timestamp(anyTime)));
-  const marks = {
+  const positions = {
     instanceAt: message.lastIndexOf(placeholder),
     secondsAt: timeAt + 3,
     nanosAt: timeAt + 3 + secondsBytes + 1,
     since: Math.floor(since.getTime() / 1000),
   };
-  return { message, marks, counts: new Map(counts), answer: numberField(1, features) };
+  return { message, positions, counts: new Map(counts), response: numberField(1, features) };
 }
 
 /** A `google.protobuf.Timestamp`. */
@@ -65,7 +65,7 @@ function timestamp(ms: number): Buffer {
 }
 
 /** A `Usage.StatMessage`. */
-function statOf(feature: string): Buffer {
+function encodeStat(feature: string): Buffer {
   const entries = Object.entries(variants).map(([variant, counts]) => {
     const stats = joinFields(...counts.map((count, index) => numberField(index + 1, count)));
     return bytesField(11, joinFields(bytesField(1, variant), bytesField(2, stats)));
@@ -74,9 +74,9 @@ function statOf(feature: string): Buffer {
 }
 
 /** Sets the instance of a report, and the `number`th microsecond as its time, so that it repeats no other. */
-export function mark(
+export function stampReport(
   message: Buffer,
-  { instanceAt, secondsAt, nanosAt, since }: ReportMarks,
+  { instanceAt, secondsAt, nanosAt, since }: ReportPositions,
   instance: number,
   number: number,
 ): void {

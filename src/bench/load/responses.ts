@@ -8,11 +8,11 @@ const maxHead = 65_536;
 /**
  * Reads HTTP/1.1 responses from chunks as the socket returns them, split or merged anywhere.
  * Parses only what a load generator needs: the status, and the start of the next response.
- * @param answered called with the status of each complete response, except 1xx
+ * @param onResponse called with the status of each complete response, except 1xx
  * @returns a function that takes the next chunk
  * @throws {Error} from the returned function, if the stream is not a response or its body has neither a declared length nor chunks
  */
-export function responseReader(answered: (status: number) => void): (chunk: Uint8Array) => void {
+export function responseReader(onResponse: (status: number) => void): (chunk: Uint8Array) => void {
   let held: Buffer | undefined;
   let status = 0;
   let bodyLeft = 0;
@@ -27,7 +27,7 @@ export function responseReader(answered: (status: number) => void): (chunk: Uint
         const taken = Math.min(bodyLeft, bytes.length - at);
         at += taken;
         bodyLeft -= taken;
-        if (bodyLeft === 0 && !moreChunks) answered(status);
+        if (bodyLeft === 0 && !moreChunks) onResponse(status);
         continue;
       }
       const head = moreChunks ? readChunkHead(bytes, at, status) : readHead(bytes, at);
@@ -40,7 +40,7 @@ export function responseReader(answered: (status: number) => void): (chunk: Uint
       bodyLeft = head.length;
       moreChunks = head.moreChunks;
       at = head.end;
-      if (bodyLeft === 0 && !moreChunks && status >= 200) answered(status);
+      if (bodyLeft === 0 && !moreChunks && status >= 200) onResponse(status);
     }
   };
 }

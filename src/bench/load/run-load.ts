@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { ThreadMessage, ThreadPlan } from './generator-thread.ts';
 import { Histogram } from './histogram.ts';
-import type { ThreadOutcome } from './load-run.ts';
+import type { ThreadResult } from './load-run.ts';
 import type { LoadPlan, LoadReport } from './plan.ts';
 
 /**
@@ -17,12 +17,12 @@ export async function runLoad(plan: LoadPlan, file: string, signal?: AbortSignal
   signal?.addEventListener('abort', stop, { once: true });
   try {
     await Promise.all(threads.map((thread) => receive(thread, 'ready')));
-    const outcomes = threads.map((thread) => receive(thread, 'done'));
+    const results = threads.map((thread) => receive(thread, 'done'));
     for (const thread of threads) thread.postMessage('start');
-    const done = await Promise.all(outcomes);
+    const done = await Promise.all(results);
     return combine(
       plan.rate === undefined ? 'closed' : 'open',
-      done.map(({ outcome }) => outcome),
+      done.map(({ result }) => result),
     );
   } catch (error) {
     signal?.throwIfAborted();
@@ -59,25 +59,25 @@ function receive<Kind extends ThreadMessage['kind']>(
   });
 }
 
-export function combine(loop: LoadReport['loop'], outcomes: readonly ThreadOutcome[]): LoadReport {
-  const latencies = merge(outcomes.map((each) => each.latencies));
-  const accepted = outcomes[0]!.accepted.map((_, index) => sum(outcomes, (each) => each.accepted[index]!));
-  const kinds = new Set(outcomes.flatMap(({ errors }) => Object.keys(errors)));
+export function combine(loop: LoadReport['loop'], results: readonly ThreadResult[]): LoadReport {
+  const latencies = merge(results.map((each) => each.latencies));
+  const accepted = results[0]!.accepted.map((_, index) => sum(results, (each) => each.accepted[index]!));
+  const kinds = new Set(results.flatMap(({ errors }) => Object.keys(errors)));
   return {
     loop,
-    seconds: Math.max(...outcomes.map(({ seconds }) => seconds)),
-    rps: sum(outcomes, ({ rps }) => rps),
+    seconds: Math.max(...results.map(({ seconds }) => seconds)),
+    rps: sum(results, ({ rps }) => rps),
     ...latencies.quantiles(),
     latencies: latencies.distribution(),
-    sent: sum(outcomes, ({ sent }) => sent),
+    sent: sum(results, ({ sent }) => sent),
     requests: accepted.reduce((total, count) => total + count, 0),
     accepted,
-    errors: Object.fromEntries([...kinds].map((kind) => [kind, sum(outcomes, ({ errors }) => errors[kind] ?? 0)])),
-    lateness: merge(outcomes.map((each) => each.lateness)).quantiles(),
-    own: merge(outcomes.map((each) => each.own)).quantiles(),
-    others: merge(outcomes.map((each) => each.others)).quantiles(),
-    cpuShare: Math.max(...outcomes.map(({ cpuSeconds, elapsed }) => cpuSeconds / elapsed)),
-    cpuSeconds: sum(outcomes, ({ cpuSeconds }) => cpuSeconds),
+    errors: Object.fromEntries([...kinds].map((kind) => [kind, sum(results, ({ errors }) => errors[kind] ?? 0)])),
+    lateness: merge(results.map((each) => each.lateness)).quantiles(),
+    own: merge(results.map((each) => each.own)).quantiles(),
+    others: merge(results.map((each) => each.others)).quantiles(),
+    cpuShare: Math.max(...results.map(({ cpuSeconds, elapsed }) => cpuSeconds / elapsed)),
+    cpuSeconds: sum(results, ({ cpuSeconds }) => cpuSeconds),
   };
 }
 
@@ -87,6 +87,6 @@ function merge(all: readonly Uint32Array[]): Histogram {
   return whole;
 }
 
-function sum(outcomes: readonly ThreadOutcome[], of: (outcome: ThreadOutcome) => number): number {
-  return outcomes.reduce((total, outcome) => total + of(outcome), 0);
+function sum(results: readonly ThreadResult[], of: (result: ThreadResult) => number): number {
+  return results.reduce((total, result) => total + of(result), 0);
 }

@@ -3,7 +3,7 @@ import { availableParallelism, cpus } from 'node:os';
 import { basename, dirname } from 'node:path';
 
 /** A server on this machine. */
-interface Watched {
+interface WatchedServer {
   readonly pid: number;
   readonly data: string;
 }
@@ -22,11 +22,11 @@ export interface ServerReading {
  * @param metrics the current text of its metrics
  * @throws {Error} if the server is gone
  */
-export function readServer({ pid, data }: Watched, metrics: string): ServerReading {
-  const device = deviceOf(data);
+export function readServer({ pid, data }: WatchedServer, metrics: string): ServerReading {
+  const device = findDevice(data);
   const commits = /^flagmeter_commit_duration_seconds_sum (\S+)$/m.exec(metrics)?.[1];
   return {
-    threads: threadsOf(pid),
+    threads: readThreads(pid),
     ...(device !== undefined && { disk: diskStats(device) }),
     commitSeconds: Number(commits ?? Number.NaN),
   };
@@ -53,17 +53,17 @@ interface ThreadTime {
   readonly seconds: number;
 }
 
-export function threadsOf(pid: number): ThreadTime[] {
+export function readThreads(pid: number): ThreadTime[] {
   return readdirSync(`/proc/${pid}/task`).flatMap((task) => {
     const id = Number(task);
-    const name = id === pid ? 'main' : textOf(`/proc/${pid}/task/${id}/comm`)?.trim();
-    const nanos = textOf(`/proc/${pid}/task/${id}/schedstat`)?.split(' ')[0];
+    const name = id === pid ? 'main' : readText(`/proc/${pid}/task/${id}/comm`)?.trim();
+    const nanos = readText(`/proc/${pid}/task/${id}/schedstat`)?.split(' ')[0];
     if (name === undefined || nanos === undefined) return []; // It has ended.
     return [{ id, name, seconds: Number(nanos) / 1e9 }];
   });
 }
 
-function textOf(path: string): string | undefined {
+function readText(path: string): string | undefined {
   try {
     return readFileSync(path, 'latin1');
   } catch {
@@ -86,7 +86,7 @@ const sectorBytes = 512;
  * The name of the whole device of a path: the kernel counts no flushes of partitions.
  * @returns `undefined` without a device, as on tmpfs or an overlay
  */
-export function deviceOf(path: string): string | undefined {
+export function findDevice(path: string): string | undefined {
   const { dev } = statSync(path);
   const major = (dev >> 8) & 0xfff;
   const minor = (dev & 0xff) | ((dev >> 12) & 0xfff00);

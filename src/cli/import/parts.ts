@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type ImportPart, maxPartCounts } from '../../contract/shapes/import.ts';
 import { UsageError } from '../flags.ts';
-import { type MetricName, type RowSink, timeOf, type Values } from './rows.ts';
+import { type MetricName, parseTime, type RowSink, type Values } from './rows.ts';
 import type { Source } from './source.ts';
 
 /** The rows of a source to import. */
@@ -13,9 +13,9 @@ export interface Selection {
 }
 
 /** A time relative to now would differ when the import is repeated. @throws {UsageError} */
-export function beforeOf(text: string | undefined): number {
+export function parseBefore(text: string | undefined): number {
   if (text === undefined) return Number.POSITIVE_INFINITY;
-  const at = timeOf(text);
+  const at = parseTime(text);
   if (!Number.isNaN(at)) return at / 1000;
   throw new UsageError(`Cannot use --before ${text}: must be a time such as 2026-01-31T12:00:00Z or a day`);
 }
@@ -43,14 +43,14 @@ const maxNames = 64 * 1024;
  * Divides the selected rows of a source into parts. The division depends on the content only, and must not change: the server remembers
  * parts by their numbers permanently.
  */
-export function* partsOf(source: Source, { environment, before }: Selection): Generator<Part> {
+export function* divideSource(source: Source, { environment, before }: Selection): Generator<Part> {
   const waiting: Omit<Part, 'done'>[] = [];
   let number = 0;
-  let part = new Draft();
+  let part = new PartBuilder();
   const end = () => {
     waiting.push({ number, rows: part.rows, content: part.content });
     number += 1;
-    part = new Draft();
+    part = new PartBuilder();
   };
   const sink: RowSink = {
     count(of, time, ...row) {
@@ -72,7 +72,7 @@ export function* partsOf(source: Source, { environment, before }: Selection): Ge
   for (const each of waiting) yield { ...each, done };
 }
 
-class Draft {
+class PartBuilder {
   readonly #variants: [string, string][] = [];
   readonly #counts: [number, number, number, number, number][] = [];
   readonly #metrics: string[][] = [];
@@ -130,7 +130,7 @@ class Draft {
  * Identifies an import by the content of its files and the selected rows. The server stores it: the same input must give the same
  * result in every version.
  */
-export function importOf(source: Source, { environment, before }: Selection): string {
+export function hashImport(source: Source, { environment, before }: Selection): string {
   const content = ['flagmeter import 1', source.format, environment ?? null, source.digest()];
   if (Number.isFinite(before)) content.push(`before ${before}`);
   return createHash('sha256').update(JSON.stringify(content)).digest('hex');

@@ -2,18 +2,18 @@ import { originalText } from '../../contract/escaping.ts';
 import { isName } from '../../contract/names.ts';
 import { noVariant, withoutVariant } from '../../contract/unleash-checks.ts';
 import { Failure } from '../failure.ts';
-import { fieldsOf, jsonOf } from '../send.ts';
+import { parseJson, readFields } from '../send.ts';
 import {
-  cellsOf,
   FileTotal,
-  numberOf,
+  parseInteger,
+  parseNumber,
+  parseTime,
   type RowReader,
   type RowSink,
+  splitCells,
   Table,
   TimeReader,
-  timeOf,
   type Values,
-  wholeOf,
   wrong,
 } from './rows.ts';
 
@@ -22,7 +22,7 @@ const valueColumns = ['sum', 'count', 'last', 'lastAt', 'min', 'max'] as const;
 
 /** @throws {Failure} if the header lacks a column */
 export function csvReader(path: string, header: string): RowReader {
-  const names = cellsOf(header) ?? [];
+  const names = splitCells(header) ?? [];
   const hasMetrics = names.includes('metric') && !names.includes('checks');
   return hasMetrics ? measurementsReader(path, header) : usageReader(path, header);
 }
@@ -42,7 +42,7 @@ function usageReader(path: string, header: string): RowReader {
         times.read(cells[time]!),
         originalText(cells[feature]!),
         originalText(cells[variant]!),
-        [wholeOf(cells[checks]!), wholeOf(cells[used] ?? '0'), wholeOf(cells[viewed] ?? '0')],
+        [parseInteger(cells[checks]!), parseInteger(cells[used] ?? '0'), parseInteger(cells[viewed] ?? '0')],
         total,
         sink,
       );
@@ -68,7 +68,14 @@ function measurementsReader(path: string, header: string): RowReader {
         environment < 0 ? undefined : originalText(cells[environment]!),
         times.read(cells[time]!),
         name.map((column) => originalText(cells[column] ?? '')),
-        [numberOf(sum), wholeOf(count), numberOf(last), timeOf(lastAt), numberOf(min), numberOf(max)],
+        [
+          parseNumber(sum),
+          parseInteger(count),
+          parseNumber(last),
+          parseTime(lastAt),
+          parseNumber(min),
+          parseNumber(max),
+        ],
         sink,
       );
     },
@@ -85,16 +92,16 @@ export function ndjsonReader(): RowReader {
   const whole = (value: unknown) => (Number.isSafeInteger(value) ? Math.max(-1, value as number) : -1);
   return {
     read(line, sink) {
-      const parsed = jsonOf(line);
+      const parsed = parseJson(line);
       if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return wrong.json;
-      const row = fieldsOf(parsed);
+      const row = readFields(parsed);
       const environment = typeof row['environment'] === 'string' ? row['environment'] : undefined;
       const time = times.read(text(row['time']));
       const feature = text(row['feature']);
       const variant = text(row['variant']);
       if ('metric' in row && !('checks' in row)) {
         const [sum, last, min, max] = ['sum', 'last', 'min', 'max'].map((name) => number(row[name])) as Columns;
-        const values = [sum, whole(row['count']), last, timeOf(text(row['lastAt'])), min, max] as const;
+        const values = [sum, whole(row['count']), last, parseTime(text(row['lastAt'])), min, max] as const;
         return addMeasurement(environment, time, [text(row['metric']), feature, variant], values, sink);
       }
       const { checks, used = 0, viewed = 0 } = row;
@@ -148,7 +155,7 @@ function addMeasurement(
 const maxCovered = 4_000_000;
 
 /** The checks of variants by the row of `client_metrics_env`, whose `yes` and `no` include them. */
-export class Covered {
+export class VariantChecks {
   readonly #counts = new Map<string, number>();
   /** Set after the first reading of the file. */
   isComplete = false;
@@ -176,7 +183,7 @@ class UnleashTable extends Table {
   readonly #times = new TimeReader();
 
   constructor(path: string, header: string, counts: readonly string[]) {
-    const dated = cellsOf(header)?.includes('date') ? 'date' : 'timestamp';
+    const dated = splitCells(header)?.includes('date') ? 'date' : 'timestamp';
     super(path, header, ['feature_name', 'app_name', 'environment', dated, ...counts]);
     this.#time = this.column(dated);
     this.#columns = ['feature_name', 'app_name', 'environment'].map((name) => this.column(name));
@@ -199,7 +206,7 @@ class UnleashTable extends Table {
  * Reads `client_metrics_env`. What no variant covers counts as `enabled` and `disabled` (see `withoutVariant`).
  * @throws {Failure} if the header lacks a column
  */
-export function unleashReader(path: string, header: string, covered: Covered): RowReader {
+export function unleashReader(path: string, header: string, covered: VariantChecks): RowReader {
   const table = new UnleashTable(path, header, ['yes', 'no']);
   const yes = table.column('yes');
   const no = table.column('no');
@@ -209,8 +216,8 @@ export function unleashReader(path: string, header: string, covered: Covered): R
       const row = table.row(line);
       if (typeof row === 'string') return row;
       const { cells, environment, time, feature, key } = row;
-      const on = wholeOf(cells[yes]!);
-      const off = wholeOf(cells[no]!);
+      const on = parseInteger(cells[yes]!);
+      const off = parseInteger(cells[no]!);
       if (on < 0 || off < 0) return wrong.count;
       if (!total.add(on + off)) return wrong.total;
       const { enabled, disabled } = withoutVariant(on, off, covered.of(key));
@@ -222,7 +229,7 @@ export function unleashReader(path: string, header: string, covered: Covered): R
 }
 
 /** Reads `client_metrics_env_variants`. @throws {Failure} if the header lacks a column */
-export function unleashVariantsReader(path: string, header: string, covered: Covered): RowReader {
+export function unleashVariantsReader(path: string, header: string, covered: VariantChecks): RowReader {
   const table = new UnleashTable(path, header, ['variant', 'count']);
   const variant = table.column('variant');
   const checked = table.column('count');
@@ -232,7 +239,7 @@ export function unleashVariantsReader(path: string, header: string, covered: Cov
       const row = table.row(line);
       if (typeof row === 'string') return row;
       const name = row.cells[variant]!;
-      const checks = wholeOf(row.cells[checked]!);
+      const checks = parseInteger(row.cells[checked]!);
       if (!isName(name)) return wrong.variant;
       if (checks < 0) return wrong.count;
       if (name === noVariant || checks === 0) return undefined;

@@ -4,7 +4,7 @@ import { printable } from '../show.ts';
 const quotedCell = /(?:"((?:[^"]|"")*)"|([^",]*))(,|$)/y;
 
 /** RFC 4180. @returns `undefined` if the quotes are wrong */
-export function cellsOf(line: string): readonly string[] | undefined {
+export function splitCells(line: string): readonly string[] | undefined {
   if (!line.includes('"')) return line.split(',');
   const cells: string[] = [];
   quotedCell.lastIndex = 0;
@@ -20,7 +20,7 @@ export function cellsOf(line: string): readonly string[] | undefined {
 const maxDigits = 16;
 
 /** An integer from 0; -1 if the text is anything else. */
-export function wholeOf(text: string): number {
+export function parseInteger(text: string): number {
   const { length } = text;
   if (length === 0 || length > maxDigits) return -1;
   let value = 0;
@@ -35,7 +35,7 @@ export function wholeOf(text: string): number {
 const numberPattern = /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i;
 
 /** A number as JSON has it; NaN if the text is anything else. */
-export function numberOf(text: string): number {
+export function parseNumber(text: string): number {
   return numberPattern.test(text) ? Number(text) : Number.NaN;
 }
 
@@ -58,7 +58,7 @@ export class TimeReader {
   }
 
   #add(text: string): number {
-    const at = Math.floor(timeOf(text) / 1000);
+    const at = Math.floor(parseTime(text) / 1000);
     if (this.#known.size >= maxTimes) this.#known.clear();
     this.#known.set(text, at);
     return at;
@@ -68,7 +68,7 @@ export class TimeReader {
 const maxTimes = 10_000;
 
 /** Unix ms; NaN if the text is not a time. */
-export function timeOf(text: string): number {
+export function parseTime(text: string): number {
   const found = timePattern.exec(text);
   if (found === null) return Number.NaN;
   const [year, month, day, hour = '0', minute = '0', second = '0', fraction = '.0'] = found.slice(1);
@@ -141,13 +141,13 @@ export class Table {
 
   /** @throws {Failure} if the header lacks a column, or repeats one */
   constructor(path: string, header: string, required: readonly string[]) {
-    const names = cellsOf(header) ?? [];
+    const names = splitCells(header) ?? [];
     this.#names = names;
     const missing = required.filter((name) => !names.includes(name));
     const repeated = names.filter((name, at) => name !== '' && names.indexOf(name) < at);
-    const refuse = (problem: string, columns: readonly string[]) => {
+    const refuse = (reason: string, columns: readonly string[]) => {
       const all = printable(columns.join(', '));
-      throw new Failure('failed', `Cannot import ${path}: its first line ${problem} the columns ${all}`);
+      throw new Failure('failed', `Cannot import ${path}: its first line ${reason} the columns ${all}`);
     };
     if (missing.length > 0) refuse('lacks', missing);
     if (repeated.length > 0) refuse('repeats', repeated);
@@ -160,7 +160,7 @@ export class Table {
 
   /** Returns the cells of a line, or the reason why the line is rejected. */
   cells(line: string): readonly string[] | string {
-    const cells = cellsOf(line);
+    const cells = splitCells(line);
     if (cells === undefined) return wrong.quotes;
     return cells.length === this.#names.length ? cells : wrong.cells;
   }

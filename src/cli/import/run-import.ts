@@ -1,40 +1,40 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
-import { flag } from '../../contract/shapes/option.ts';
+import { option } from '../../contract/shapes/option.ts';
 import { type Api, connect, type Item } from '../api.ts';
 import { clientCommand } from '../client-command.ts';
-import type { Given } from '../command.ts';
-import { appFlag, jsonFlag, urlFlag } from '../common-flags.ts';
+import type { Arguments } from '../command.ts';
+import { appOption, jsonOption, urlOption } from '../common-flags.ts';
 import type { Context } from '../context.ts';
 import { Failure } from '../failure.ts';
 import { findApplication, missing } from '../find.ts';
 import { UsageError } from '../flags.ts';
 import { printJson, printRecord } from '../print.ts';
 import { interruptible, Progress } from '../progress.ts';
-import { itemsOf } from '../report.ts';
+import { readItems } from '../report.ts';
 import { printable } from '../show.ts';
-import { beforeOf, importOf, partsOf, type Selection } from './parts.ts';
-import { howToResume, type Sent, sendParts } from './send-parts.ts';
+import { divideSource, hashImport, parseBefore, type Selection } from './parts.ts';
+import { howToResume, type ImportCounts, sendParts } from './send-parts.ts';
 import { type BadLine, importFormats, Source } from './source.ts';
-import { type Survey, surveyOf } from './survey.ts';
+import { type Survey, surveySource } from './survey.ts';
 
 export const runImport = clientCommand({
   name: 'import',
   summary: 'Import data of the past from a file: an export, or tables of Unleash',
   operand: { name: 'FILE', description: 'File with the counts' },
-  flags: [
-    flag('format FORMAT', 'Format of the file', { values: importFormats, required: true }),
-    flag('environment NAME', 'Environment that gets the counts', { required: true }),
-    flag('from-environment NAME', 'Environment in the file; rows of others are left out', {
+  options: [
+    option('format FORMAT', 'Format of the file', { values: importFormats, required: true }),
+    option('environment NAME', 'Environment that gets the counts', { required: true }),
+    option('from-environment NAME', 'Environment in the file; rows of others are left out', {
       more: 'default: the only one in the file',
     }),
-    flag('before TIME', 'Time of the switch-over to flagmeter; rows from then on are omitted'),
-    flag('variants FILE', 'Table client_metrics_env_variants of Unleash', { file: true }),
-    flag('bad-lines FILE', 'New file for the bad lines, to be corrected and imported', {
+    option('before TIME', 'Time of the switch-over to flagmeter; rows from then on are omitted'),
+    option('variants FILE', 'Table client_metrics_env_variants of Unleash', { file: true }),
+    option('bad-lines FILE', 'New file for the bad lines, to be corrected and imported', {
       file: true,
       excludes: ['variants'],
     }),
-    flag('dry-run', 'Only check the file, and report what would be imported'),
-    ...[appFlag, urlFlag, jsonFlag],
+    option('dry-run', 'Only check the file, and report what would be imported'),
+    ...[appOption, urlOption, jsonOption],
   ],
   notes: `
 Imports exports of usage and of measurements (CSV or NDJSON), and client_metrics_env of Unleash as
@@ -50,24 +50,24 @@ the others are imported.
  * @throws {UsageError} for wrong arguments, and for a file with rows of several environments if none of them is named
  * @throws {Failure} if a file cannot be read, or the server refuses or is unavailable; `found` if there were bad lines
  */
-async function importFile(given: Given, context: Context): Promise<number> {
-  const wanted = { environment: given.value('from-environment'), before: beforeOf(given.value('before')) };
+async function importFile(given: Arguments, context: Context): Promise<number> {
+  const wanted = { environment: given.value('from-environment'), before: parseBefore(given.value('before')) };
   const api = connect(context, given);
   const application = await findApplication(api, given.value('app') ?? '');
-  const environment = environmentOf(application, given.value('environment') ?? '');
+  const environment = findEnvironment(application, given.value('environment') ?? '');
   const source = new Source(given.operand, given);
   const badLines = new BadLines(context, given.value('bad-lines'));
   try {
     const found = survey(context, source, badLines, wanted);
     if (found.environments.size === 0 && badLines.count === 0)
       context.err(`Nothing to import: ${printable(given.operand)} holds no rows\n`);
-    const selection = { ...wanted, environment: sourceEnvironmentOf(found, wanted.environment) };
+    const selection = { ...wanted, environment: chooseSourceEnvironment(found, wanted.environment) };
     const sent = await send(context, api, source, selection, {
       path: ['applications', String(application['id']), 'imports'],
-      head: { environment, import: importOf(source, selection) },
+      head: { environment, import: hashImport(source, selection) },
       isDry: given.has('dry-run'),
     });
-    print(context, given, summaryOf(found, sent), badLines);
+    print(context, given, createSummary(found, sent), badLines);
   } finally {
     badLines.close();
     source.close();
@@ -88,7 +88,7 @@ async function send(
   source: Source,
   selection: Selection,
   { path, head, isDry }: Target,
-): Promise<Sent> {
+): Promise<ImportCounts> {
   const progress = new Progress(context, context.clock, isDry ? 'Checking' : 'Importing');
   const total = source.size;
   let share = 0;
@@ -99,9 +99,9 @@ async function send(
   try {
     return await interruptible((over) => {
       const whole = { ...head, ...(isDry && { dryRun: true }) };
-      const sending = sendParts(context, api, path, whole, partsOf(source, selection), report, over);
+      const sending = sendParts(context, api, path, whole, divideSource(source, selection), report, over);
       const state = () => (isDry ? 'nothing was imported' : `about ${share} % is imported. ${howToResume}`);
-      return Promise.race([sending, interruptionOf(over, () => `Interrupted: ${state()}`)]);
+      return Promise.race([sending, rejectOnAbort(over, () => `Interrupted: ${state()}`)]);
     });
   } finally {
     progress.end();
@@ -109,21 +109,21 @@ async function send(
 }
 
 /** Rejects on a signal. Requests under way can still be counted: the server recognises them when they are repeated. */
-function interruptionOf(over: AbortSignal, message: () => string): Promise<never> {
+function rejectOnAbort(over: AbortSignal, message: () => string): Promise<never> {
   return new Promise((_, reject) => {
     over.addEventListener('abort', () => reject(new Failure('interrupted', message())));
   });
 }
 
-function environmentOf(application: Item, wanted: string): string {
-  const environments = itemsOf(application, 'environments');
+function findEnvironment(application: Item, wanted: string): string {
+  const environments = readItems(application, 'environments');
   if (environments.some((each) => each['name'] === wanted)) return wanted;
   throw missing(environments, { one: 'environment', key: 'name' }, wanted);
 }
 
 function survey(context: Context, source: Source, badLines: BadLines, wanted: Selection): Survey {
   const progress = new Progress(context, context.clock, 'Reading');
-  const found = surveyOf(
+  const found = surveySource(
     source,
     wanted,
     (line) => badLines.add(line, source.header),
@@ -135,7 +135,7 @@ function survey(context: Context, source: Source, badLines: BadLines, wanted: Se
 }
 
 /** @returns `undefined` if the rows name no environment @throws {UsageError} */
-function sourceEnvironmentOf({ environments }: Survey, wanted: string | undefined): string | undefined {
+function chooseSourceEnvironment({ environments }: Survey, wanted: string | undefined): string | undefined {
   const names = [...environments.keys()];
   const all = printable(names.map((name) => name || '(none)').join(', '));
   if (wanted !== undefined) {
@@ -147,7 +147,7 @@ function sourceEnvironmentOf({ environments }: Survey, wanted: string | undefine
   throw new UsageError(`Cannot import rows of several environments: ${advice}`);
 }
 
-function summaryOf({ environments, later, totals }: Survey, sent: Sent) {
+function createSummary({ environments, later, totals }: Survey, sent: ImportCounts) {
   const { counts, features, variants, checks, used, viewed, measurements, metrics, first, last } = totals;
   const all = [...environments.values()].reduce((sum, each) => sum + each, 0);
   const time = (seconds: number) => (Number.isFinite(seconds) ? new Date(seconds * 1000).toISOString() : null);
@@ -168,7 +168,7 @@ function summaryOf({ environments, later, totals }: Survey, sent: Sent) {
   };
 }
 
-function print(context: Context, given: Given, summary: object, badLines: BadLines): void {
+function print(context: Context, given: Arguments, summary: object, badLines: BadLines): void {
   const dryRun = given.has('dry-run');
   if (given.has('json')) {
     printJson(context, { dryRun, ...summary, badLines: badLines.count, firstBadLines: badLines.listed });

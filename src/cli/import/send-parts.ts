@@ -2,11 +2,11 @@ import type { ImportedPart, ImportPart } from '../../contract/shapes/import.ts';
 import type { Api } from '../api.ts';
 import type { Context } from '../context.ts';
 import { Failure } from '../failure.ts';
-import { fieldsOf } from '../send.ts';
+import { readFields } from '../send.ts';
 import type { Part } from './parts.ts';
 
 /** Numbers of imported counts and measurements. */
-export interface Sent {
+export interface ImportCounts {
   /** Of parts that are counted now, and of parts that were counted before. */
   imported: number;
   repeated: number;
@@ -42,8 +42,8 @@ export async function sendParts(
   parts: Iterable<Part>,
   progress: (done: number) => void,
   over: AbortSignal,
-): Promise<Sent> {
-  const sent: Sent = { imported: 0, repeated: 0, outside: 0, folded: 0, dropped: 0 };
+): Promise<ImportCounts> {
+  const sent: ImportCounts = { imported: 0, repeated: 0, outside: 0, folded: 0, dropped: 0 };
   const underWay = new Set<Promise<void>>();
   const failures: unknown[] = [];
   const send = async ({ number, rows, content, done }: Part) => {
@@ -72,7 +72,7 @@ async function sendPart(context: Context, api: Api, path: readonly string[], par
   const began = context.clock.monotonic();
   for (let wait = 500; ; wait = Math.min(2 * wait, longestWaitMs)) {
     try {
-      return fieldsOf(await api.call('POST', path, part)) as ImportedPart;
+      return readFields(await api.call('POST', path, part)) as ImportedPart;
     } catch (error) {
       if (!(error instanceof Failure) || error.kind !== 'unavailable') throw error;
       if (context.clock.monotonic() - began > patienceMs) throw givenUp(error);
@@ -88,7 +88,7 @@ function givenUp({ message }: Failure): Failure {
   return new Failure('unavailable', `${message}. ${howToResume}`);
 }
 
-function add(sent: Sent, rows: number, { counted, outside, folded, dropped }: ImportedPart): void {
+function add(sent: ImportCounts, rows: number, { counted, outside, folded, dropped }: ImportedPart): void {
   sent[counted ? 'imported' : 'repeated'] += rows - outside - dropped;
   sent.outside += outside;
   sent.dropped += dropped;

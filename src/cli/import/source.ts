@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import type { Given } from '../command.ts';
+import type { Arguments } from '../command.ts';
 import { Failure } from '../failure.ts';
 import { UsageError } from '../flags.ts';
-import { Covered, csvReader, ndjsonReader, unleashReader, unleashVariantsReader } from './readers.ts';
+import { csvReader, ndjsonReader, unleashReader, unleashVariantsReader, VariantChecks } from './readers.ts';
 import type { RowReader, RowSink } from './rows.ts';
 
 /** A line without a text. */
@@ -66,7 +66,7 @@ class LineFile {
       const end = read === 0 ? length : memory.subarray(0, length).lastIndexOf(lineFeed) + 1;
       if (end > 0 || (read === 0 && isCut)) {
         const bytes = memory.subarray(0, end);
-        const texts = textsOf(bytes);
+        const texts = decodeLines(bytes);
         if (isCut) texts[0] = tooLong;
         isCut = false;
         yield { first, texts, bytes };
@@ -95,14 +95,14 @@ class LineFile {
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-function textsOf(bytes: Buffer): (string | Unreadable)[] {
+function decodeLines(bytes: Buffer): (string | Unreadable)[] {
   const whole = decode(bytes);
-  const texts = whole?.split('\n') ?? linesOf(bytes).map(decode);
+  const texts = whole?.split('\n') ?? splitLines(bytes).map(decode);
   if (texts.at(-1) === '') texts.pop();
   return texts.map((text) => (text?.endsWith('\r') ? text.slice(0, -1) : (text ?? notText)));
 }
 
-function linesOf(bytes: Buffer): Buffer[] {
+function splitLines(bytes: Buffer): Buffer[] {
   const lines: Buffer[] = [];
   for (let from = 0; from <= bytes.length; ) {
     const found = bytes.indexOf(lineFeed, from);
@@ -133,7 +133,7 @@ export interface BadLine {
 interface SourceFile {
   readonly file: LineFile;
   /** @param header the first line, of a format that has one */
-  readerOf(header: string): RowReader;
+  createReader(header: string): RowReader;
 }
 
 export const importFormats = ['csv', 'ndjson', 'unleash'] as const;
@@ -143,12 +143,12 @@ type ImportFormat = (typeof importFormats)[number];
 export class Source {
   readonly format: ImportFormat;
   readonly #files: readonly SourceFile[];
-  readonly #covered = new Covered();
+  readonly #covered = new VariantChecks();
   /** The first line of the main file, if the format has a header. */
   header: string | undefined;
 
   /** @throws {Failure} if a file cannot be opened @throws {UsageError} */
-  constructor(path: string, given: Given) {
+  constructor(path: string, given: Arguments) {
     this.format = given.value('format') as ImportFormat;
     const variants = given.value('variants');
     if (variants !== undefined && this.format !== 'unleash')
@@ -159,7 +159,7 @@ export class Source {
       ndjson: ndjsonReader,
       unleash: (header: string) => unleashReader(path, header, covered),
     };
-    const main = { file: new LineFile(path), readerOf: readers[this.format] };
+    const main = { file: new LineFile(path), createReader: readers[this.format] };
     // Variants come first: they decide how much of `yes` is counted as `enabled`.
     this.#files = variants === undefined ? [main] : [variantsFile(variants, covered), main];
   }
@@ -176,13 +176,13 @@ export class Source {
    */
   *read(sink: RowSink, bad: (line: BadLine) => void = () => {}): Generator<number> {
     let done = 0;
-    for (const { file, readerOf } of this.#files) {
-      let reader = this.format === 'ndjson' ? readerOf('') : undefined;
+    for (const { file, createReader } of this.#files) {
+      let reader = this.format === 'ndjson' ? createReader('') : undefined;
       for (const { first, texts, bytes } of file.lines()) {
         for (const [at, line] of texts.entries()) {
           const text = typeof line === 'string' ? line : undefined;
           if (reader === undefined) {
-            reader = readerOf(text ?? '');
+            reader = createReader(text ?? '');
             this.header = text;
             continue;
           }
@@ -212,6 +212,6 @@ export class Source {
   }
 }
 
-function variantsFile(path: string, covered: Covered): SourceFile {
-  return { file: new LineFile(path), readerOf: (header) => unleashVariantsReader(path, header, covered) };
+function variantsFile(path: string, covered: VariantChecks): SourceFile {
+  return { file: new LineFile(path), createReader: (header) => unleashVariantsReader(path, header, covered) };
 }

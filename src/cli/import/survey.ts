@@ -64,7 +64,7 @@ export class Totals {
  * @param progress receives the number of bytes read
  * @throws {Failure} if a file cannot be read
  */
-export function surveyOf(
+export function surveySource(
   source: Source,
   { environment: wanted, before }: Selection,
   bad: (line: BadLine) => void,

@@ -27,7 +27,7 @@ export class CodeOwners {
   readonly #known = new Map<string, readonly string[]>();
 
   constructor(text: string) {
-    this.#sections = sectionsOf(text);
+    this.#sections = parseSections(text);
   }
 
   /** At most eight owners; none if no rule matches. @param path relative to the top of the repository, with `/` */
@@ -46,7 +46,7 @@ export class CodeOwners {
 /** `[Name]`, `^[Name]` and `[Name][2]`, each with default owners. */
 const sectionHead = /^\^?\[([^\]]+)\](?:\[\d+\])?(?:\s+(.*))?$/;
 
-function sectionsOf(text: string): readonly (readonly Rule[])[] {
+function parseSections(text: string): readonly (readonly Rule[])[] {
   const sections = new Map<string, Rule[]>();
   let current = sections.set('', []).get('')!;
   let usual: readonly string[] = [];
@@ -59,7 +59,7 @@ function sectionsOf(text: string): readonly (readonly Rule[])[] {
       usual = ownersIn(defaults ?? '');
       continue;
     }
-    const rule = ruleOf(line, usual);
+    const rule = parseRule(line, usual);
     if (rule === undefined) continue;
     left -= 1;
     if (left < 0) break;
@@ -71,7 +71,7 @@ function sectionsOf(text: string): readonly (readonly Rule[])[] {
 /** A pattern ends at the first space without a backslash. */
 const ruleLine = /^\s*((?:\\.|[^\s\\])+)(.*)$/;
 
-function ruleOf(line: string, usual: readonly string[]): Rule | undefined {
+function parseRule(line: string, usual: readonly string[]): Rule | undefined {
   const [, pattern = '', rest = ''] = ruleLine.exec(line) ?? [];
   if (pattern === '' || pattern.startsWith('#') || pattern.length > maxPatternLength) return undefined;
   if (pattern.startsWith('!')) return { matches: matcher(pattern.slice(1)), owners: [] };

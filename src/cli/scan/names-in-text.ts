@@ -46,7 +46,7 @@ export class NameFinder {
       `(?<![\\p{L}\\p{N}_$])(?:${heads})${space}(?:<[^<>()]{0,60}>)?${space}\\(${space}${quotedName}`,
       'gu',
     );
-    this.#phrases = names.filter((name) => !isPart(name, 0) || wordEnd(name, 0) !== name.length);
+    this.#phrases = names.filter((name) => !isNameCharacter(name, 0) || wordEnd(name, 0) !== name.length);
     this.#maxLength = names.reduce((most, { length }) => Math.max(most, length), 0);
     this.#firsts = new Set(names.map((name) => name.charCodeAt(0)));
   }
@@ -61,27 +61,27 @@ export class NameFinder {
       yield* this.#inWord(text, at, end);
       at = wordStart(text, end);
     }
-    for (const name of this.#phrases) yield* placesOf(name, text);
+    for (const name of this.#phrases) yield* findPlaces(name, text);
   }
 
   /** `flags.shop.checkout` names `checkout`, and `shop.checkout`. */
   *#inWord(text: string, start: number, end: number): Generator<Occurrence> {
-    for (let from = start; from < end; from = partEnd(text, from) + 1) {
+    for (let from = start; from < end; from = findNameEnd(text, from) + 1) {
       if (!this.#firsts.has(text.charCodeAt(from))) continue;
-      for (let to = partEnd(text, from); to <= end && to - from <= this.#maxLength; ) {
+      for (let to = findNameEnd(text, from); to <= end && to - from <= this.#maxLength; ) {
         const name = text.slice(from, to);
         if (this.#known.has(name)) yield occurrence(name, from, text);
-        to = to === end ? end + 1 : partEnd(text, to + 1);
+        to = to === end ? end + 1 : findNameEnd(text, to + 1);
       }
     }
   }
 }
 
-function* placesOf(name: string, text: string): Generator<Occurrence> {
+function* findPlaces(name: string, text: string): Generator<Occurrence> {
   for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + name.length)) {
     const end = at + name.length;
-    const goesOn = isPart(text, at - 1) && isPart(text, at);
-    if (!goesOn && !(isPart(text, end - 1) && isPart(text, end))) yield occurrence(name, at, text);
+    const goesOn = isNameCharacter(text, at - 1) && isNameCharacter(text, at);
+    if (!goesOn && !(isNameCharacter(text, end - 1) && isNameCharacter(text, end))) yield occurrence(name, at, text);
   }
 }
 
@@ -94,20 +94,20 @@ function occurrence(name: string, index: number, text: string): Occurrence {
 /** Start of the next word, or the end of the text. */
 function wordStart(text: string, from: number): number {
   let at = from;
-  while (at < text.length && !isPart(text, at)) at += 1;
+  while (at < text.length && !isNameCharacter(text, at)) at += 1;
   return at;
 }
 
 /** End of a word, whose parts are separated by a dot, a colon or a slash. */
 function wordEnd(text: string, start: number): number {
-  let end = partEnd(text, start);
-  while (isSeparator(text.charCodeAt(end)) && isPart(text, end + 1)) end = partEnd(text, end + 1);
+  let end = findNameEnd(text, start);
+  while (isSeparator(text.charCodeAt(end)) && isNameCharacter(text, end + 1)) end = findNameEnd(text, end + 1);
   return end;
 }
 
-function partEnd(text: string, start: number): number {
+function findNameEnd(text: string, start: number): number {
   let at = start;
-  while (isPart(text, at)) at += 1;
+  while (isNameCharacter(text, at)) at += 1;
   return at;
 }
 
@@ -120,14 +120,16 @@ function isSeparator(code: number): boolean {
 }
 
 /** For ASCII: letters, digits, `_`, `$` and `-`. */
-const asciiParts = Uint8Array.from({ length: 128 }, (_, code) => (/[\w$-]/.test(String.fromCharCode(code)) ? 1 : 0));
+const asciiNameCharacters = Uint8Array.from({ length: 128 }, (_, code) =>
+  /[\w$-]/.test(String.fromCharCode(code)) ? 1 : 0,
+);
 
 /** Half of a surrogate pair counts as a letter, so that no name ends within one. */
-const otherPart = /[\p{L}\p{N}\p{Cs}]/u;
+const otherNameCharacter = /[\p{L}\p{N}\p{Cs}]/u;
 
-function isPart(text: string, at: number): boolean {
+function isNameCharacter(text: string, at: number): boolean {
   const code = text.charCodeAt(at);
-  return code < 128 ? asciiParts[code] === 1 : code >= 128 && otherPart.test(text.charAt(at));
+  return code < 128 ? asciiNameCharacters[code] === 1 : code >= 128 && otherNameCharacter.test(text.charAt(at));
 }
 
 function escaped(name: string): string {

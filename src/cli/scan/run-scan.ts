@@ -1,12 +1,12 @@
 import { existsSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { maxReferences, maxReferencesEach, maxScannedFeatures } from '../../contract/shapes/code-scan.ts';
-import { flag } from '../../contract/shapes/option.ts';
+import { option } from '../../contract/shapes/option.ts';
 import { silenceOnly, verdictKinds, verdictWord } from '../../contract/verdicts.ts';
 import { type Api, connect, type Item } from '../api.ts';
 import { clientCommand } from '../client-command.ts';
-import type { Given } from '../command.ts';
-import { appFlag, jsonFlag, urlFlag } from '../common-flags.ts';
+import type { Arguments } from '../command.ts';
+import { appOption, jsonOption, urlOption } from '../common-flags.ts';
 import type { Context } from '../context.ts';
 import { Failure } from '../failure.ts';
 import { findApplication } from '../find.ts';
@@ -15,26 +15,26 @@ import { printJson, printTable } from '../print.ts';
 import { printable } from '../show.ts';
 import { CodeOwners, codeOwnersPlaces } from './code-owners.ts';
 import { usualCalls } from './names-in-text.ts';
-import { sarifOf } from './sarif.ts';
-import { type Finding, type KnownFeature, type Named, type Scanned, scan } from './scan.ts';
+import { createSarif } from './sarif.ts';
+import { type CodeReferences, type Finding, type KnownFeature, type ScanResult, scan } from './scan.ts';
 import { type FileCounts, readText, sourceFiles } from './source-files.ts';
 
 export const scanCode = clientCommand({
   name: 'features scan',
   summary: 'Compare the names in a source tree with the features that were seen',
   operand: { name: 'DIR', description: 'Directory with the code' },
-  flags: [
-    flag('call NAME', 'Function whose first argument is a feature name; repeatable', {
+  options: [
+    option('call NAME', 'Function whose first argument is a feature name; repeatable', {
       many: true,
       more: 'default: those of common SDKs, which are always included',
     }),
-    flag('fail-if-any', 'Exit with 8 if anything is found'),
-    flag('upload', 'Upload the places of features, with their owners by CODEOWNERS'),
-    flag('repository NAME', 'Name of the repository in the upload', { more: 'default: the name of its directory' }),
-    flag('revision SHA', 'Scanned commit in the upload'),
-    flag('link URL', 'Address of a line at the code host, with {revision}, {path} and {line}'),
-    flag('sarif', 'Print SARIF 2.1.0, for code hosts and editors', { excludes: ['json'] }),
-    ...[appFlag, urlFlag, jsonFlag],
+    option('fail-if-any', 'Exit with 8 if anything is found'),
+    option('upload', 'Upload the places of features, with their owners by CODEOWNERS'),
+    option('repository NAME', 'Name of the repository in the upload', { more: 'default: the name of its directory' }),
+    option('revision SHA', 'Scanned commit in the upload'),
+    option('link URL', 'Address of a line at the code host, with {revision}, {path} and {line}'),
+    option('sarif', 'Print SARIF 2.1.0, for code hosts and editors', { excludes: ['json'] }),
+    ...[appOption, urlOption, jsonOption],
   ],
   run: runScan,
 });
@@ -43,21 +43,22 @@ export const scanCode = clientCommand({
  * @throws {UsageError} for wrong arguments
  * @throws {Failure} if the server refuses, or with `--fail-if-any` if anything is found
  */
-async function runScan(given: Given, context: Context): Promise<number> {
+async function runScan(given: Arguments, context: Context): Promise<number> {
   checkDirectory(given.operand);
   const api = connect(context, given);
   const { id } = await findApplication(api, given.value('app') ?? '');
-  const features = (await api.list(['applications', String(id), 'features'])).map(featureOf);
+  const features = (await api.list(['applications', String(id), 'features'])).map(readFeature);
   const counts: FileCounts = { files: 0, bytes: 0, binary: 0, large: 0, unreadable: 0, ignoreFiles: 0 };
   const calls = [...usualCalls, ...given.all('call')];
   const top = given.has('upload') ? repositoryTop(given.operand) : undefined;
   const files = sourceFiles(resolve(given.operand), counts, top);
   const { named, ...scanned } = scan(files, features, calls);
-  if (given.has('sarif')) printJson(context, sarifOf(scanned.findings));
+  if (given.has('sarif')) printJson(context, createSarif(scanned.findings));
   else if (given.has('json')) printJson(context, { ...scanned, ...counts });
   else print(context, scanned, counts);
   if (top !== undefined) await uploadScan({ api, context, given }, String(id), top, { named, files: counts.files });
-  if (given.has('fail-if-any') && scanned.findings.length > 0) throw new Failure('found', summaryOf(scanned.findings));
+  if (given.has('fail-if-any') && scanned.findings.length > 0)
+    throw new Failure('found', summarizeFindings(scanned.findings));
   return 0;
 }
 
@@ -67,14 +68,14 @@ function checkDirectory(path: string): void {
 }
 
 /** The number of findings, and how many of them rest on silence alone. */
-function summaryOf(findings: readonly Finding[]): string {
+function summarizeFindings(findings: readonly Finding[]): string {
   const { length } = findings;
   const said = length === 1 ? 'There is 1 finding' : `There are ${length} findings`;
   const silent = findings.filter(({ kind }) => kind === 'never_seen').length;
   return silent === 0 ? said : `${said}. Never seen: ${silent}. ${silenceOnly}`;
 }
 
-function featureOf({ name, declared, archived, lastSeenAt, verdict }: Item): KnownFeature {
+function readFeature({ name, declared, archived, lastSeenAt, verdict }: Item): KnownFeature {
   const seen = typeof lastSeenAt === 'string' ? lastSeenAt : null;
   const kind = verdictKinds.find((each) => each === verdict) ?? null;
   return {
@@ -95,8 +96,8 @@ const columns = {
   nearest: { label: 'Nearest', cut: true },
 } as const;
 
-function print(context: Context, { findings, inCode }: Omit<Scanned, 'named'>, counts: FileCounts): void {
-  if (findings.length > 0) printTable(context, columns, findings.map(rowOf));
+function print(context: Context, { findings, inCode }: Omit<ScanResult, 'named'>, counts: FileCounts): void {
+  if (findings.length > 0) printTable(context, columns, findings.map(createRow));
   const { files, binary, large, unreadable, ignoreFiles } = counts;
   const parts = [
     binary > 0 && `${binary} binary`,
@@ -108,7 +109,7 @@ function print(context: Context, { findings, inCode }: Omit<Scanned, 'named'>, c
   context.err(`Read ${files} files${skipped}; found ${inCode} of the seen features in the code\n`);
 }
 
-function rowOf(finding: Finding): Item {
+function createRow(finding: Finding): Item {
   const [first] = finding.places;
   const more = finding.count > 1 ? ` and ${finding.count - 1} more` : '';
   return { ...finding, where: first === undefined ? null : `${first.file}:${first.line}${more}` };
@@ -129,10 +130,10 @@ function repositoryTop(directory: string): string {
  * @throws {Failure} if the server refuses
  */
 async function uploadScan(
-  { api, context, given }: { readonly api: Api; readonly context: Context; readonly given: Given },
+  { api, context, given }: { readonly api: Api; readonly context: Context; readonly given: Arguments },
   application: string,
   top: string,
-  { named, files }: { readonly named: readonly Named[]; readonly files: number },
+  { named, files }: { readonly named: readonly CodeReferences[]; readonly files: number },
 ): Promise<void> {
   const owners = codeOwnersIn(top);
   const repository = given.value('repository') ?? basename(top);
@@ -153,7 +154,7 @@ async function uploadScan(
   context.err('\n');
 }
 
-function optional(given: Given, name: string): Record<string, string> {
+function optional(given: Arguments, name: string): Record<string, string> {
   const value = given.value(name);
   return value === undefined ? {} : { [name]: value };
 }
@@ -167,7 +168,7 @@ function codeOwnersIn(top: string): CodeOwners | undefined {
 }
 
 /** As many references as the server accepts: fewer for each feature, before a feature has none. */
-function bounded(named: readonly Named[]): readonly Named[] {
+function bounded(named: readonly CodeReferences[]): readonly CodeReferences[] {
   const kept = named.slice(0, maxScannedFeatures);
   let each = maxReferencesEach;
   const total = () => kept.reduce((sum, { places }) => sum + Math.min(places.length, each), 0);

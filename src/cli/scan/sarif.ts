@@ -18,26 +18,26 @@ const rules: Readonly<Record<FindingKind, { readonly level: string; readonly tex
 const kinds = Object.keys(rules) as FindingKind[];
 
 /** The findings as SARIF 2.1.0, which code hosts and editors show next to the code. */
-export function sarifOf(findings: readonly Finding[]): object {
+export function createSarif(findings: readonly Finding[]): object {
   return {
     $schema: 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json',
     version: '2.1.0',
     runs: [
       {
-        tool: { driver: { name: 'flagmeter', version, rules: kinds.map(ruleOf) } },
+        tool: { driver: { name: 'flagmeter', version, rules: kinds.map(createRule) } },
         columnKind: 'utf16CodeUnits',
-        results: findings.map(resultOf),
+        results: findings.map(createResult),
       },
     ],
   };
 }
 
-function ruleOf(kind: FindingKind): object {
+function createRule(kind: FindingKind): object {
   const { level, text, help } = rules[kind];
   return { id: kind, shortDescription: { text }, help: { text: help }, defaultConfiguration: { level } };
 }
 
-function resultOf(finding: Finding): object {
+function createResult(finding: Finding): object {
   const { kind, name, places } = finding;
   const logicalLocations = [{ name, kind: 'feature' }];
   const locations = places.map(({ file, line, column }) => ({
@@ -51,13 +51,13 @@ function resultOf(finding: Finding): object {
     ruleId: kind,
     ruleIndex: kinds.indexOf(kind),
     level: rules[kind].level,
-    message: { text: messageOf(finding) },
+    message: { text: formatMessage(finding) },
     locations: locations.length > 0 ? locations : [{ logicalLocations }],
     partialFingerprints: { 'feature/v1': `${kind} ${name}` },
   };
 }
 
-function messageOf({ kind, name: found, declared, lastSeenAt, nearest }: Finding): string {
+function formatMessage({ kind, name: found, declared, lastSeenAt, nearest }: Finding): string {
   const name = plain(found);
   if (kind === 'not_in_code') return `${name} was last seen at ${lastSeenAt}, but is not in the code`;
   const hint = nearest === null ? '' : `; the nearest known one is ${plain(nearest)}`;

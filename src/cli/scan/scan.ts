@@ -47,22 +47,22 @@ const maxShown = 5;
 /** Maximum number of names that the server does not know. Further ones are ignored. */
 const maxUnknown = 10_000;
 
-interface Found {
+interface NameMatches {
   readonly places: Place[];
   count: number;
   /** True if it occurs in quotes or in a call, not only as a word. */
   isText: boolean;
 }
 
-export interface Scanned {
+export interface ScanResult {
   readonly findings: readonly Finding[];
   /** Number of seen features that are in the code. */
   readonly inCode: number;
   /** The known features that are in the code, by name. */
-  readonly named: readonly Named[];
+  readonly named: readonly CodeReferences[];
 }
 
-export interface Named {
+export interface CodeReferences {
   readonly name: string;
   /** The first places. */
   readonly places: readonly Place[];
@@ -74,11 +74,11 @@ export function scan(
   files: Iterable<SourceFile>,
   features: readonly KnownFeature[],
   calls: readonly string[],
-): Scanned {
+): ScanResult {
   const known = new Map(features.map((feature) => [feature.name, feature]));
   const found = collect(files, new Set(known.keys()), new Set(calls));
   const names = [...known.keys()];
-  const finding = (kind: FindingKind, name: string, { places, count }: Omit<Found, 'isText'>): Finding => {
+  const finding = (kind: FindingKind, name: string, { places, count }: Omit<NameMatches, 'isText'>): Finding => {
     const { declared = false, lastSeenAt = null, verdict = null } = known.get(name) ?? {};
     const similar = known.has(name) ? null : (nearest(name, names) ?? null);
     const shown = { places: places.slice(0, maxShown), count };
@@ -108,9 +108,9 @@ function collect(
   files: Iterable<SourceFile>,
   known: ReadonlySet<string>,
   calls: ReadonlySet<string>,
-): ReadonlyMap<string, Found> {
+): ReadonlyMap<string, NameMatches> {
   const finder = new NameFinder(known, calls);
-  const found = new Map<string, Found>();
+  const found = new Map<string, NameMatches>();
   let unknown = 0;
   for (const { path, text } of files) {
     const lines = new Lines(text);
@@ -133,7 +133,7 @@ function inOrder(occurrences: Iterable<Occurrence>): Occurrence[] {
   });
 }
 
-function add(found: Map<string, Found>, { name, index, as }: Occurrence, file: string, lines: Lines): void {
+function add(found: Map<string, NameMatches>, { name, index, as }: Occurrence, file: string, lines: Lines): void {
   const entry = found.get(name) ?? { places: [], count: 0, isText: false };
   found.set(name, entry);
   entry.count += 1;

@@ -46,9 +46,9 @@ export function* sourceFiles(
     { path: top, rules: rulesAbove(top, counts) },
   ];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    const rules = withRulesOf(next.path, next.rules, counts);
+    const rules = addRules(next.path, next.rules, counts);
     const folders: string[] = [];
-    for (const entry of entriesOf(next.path, counts)) {
+    for (const entry of readEntries(next.path, counts)) {
       const path = join(next.path, entry.name);
       if (entry.name === '.git' || isIgnored(path, entry.isDirectory(), rules)) continue;
       if (entry.isDirectory()) folders.push(path);
@@ -58,7 +58,7 @@ export function* sourceFiles(
   }
 }
 
-function entriesOf(path: string, counts: FileCounts): Dirent[] {
+function readEntries(path: string, counts: FileCounts): Dirent[] {
   try {
     const entries = readdirSync(path, { withFileTypes: true });
     return entries.sort((a, b) => Number(a.name > b.name) - Number(a.name < b.name));
@@ -91,10 +91,10 @@ function rulesAbove(directory: string, counts: FileCounts): readonly Rules[] {
     if (dirname(at) === at) return [];
     above.unshift(dirname(at));
   }
-  return above.reduce<readonly Rules[]>((rules, each) => withRulesOf(each, rules, counts), []);
+  return above.reduce<readonly Rules[]>((rules, each) => addRules(each, rules, counts), []);
 }
 
-function withRulesOf(directory: string, rules: readonly Rules[], counts: FileCounts): readonly Rules[] {
+function addRules(directory: string, rules: readonly Rules[], counts: FileCounts): readonly Rules[] {
   const text = ignoreText(join(directory, '.gitignore'), counts);
   return text === undefined ? rules : [...rules, { directory, ignore: ignore().add(text) }];
 }

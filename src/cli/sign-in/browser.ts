@@ -59,12 +59,12 @@ export async function signInWithBrowser(context: Context, authUrl: string, show:
         { authUrl, clientId: cliClientId, scope },
         {
           request: async (client) => {
-            const answer = readAnswer(arrival, host, client, state);
+            const grantParameters = readResponse(arrival, host, client, state);
             return authorizationCodeGrantRequest(
               host.server,
               client,
               None(),
-              answer,
+              grantParameters,
               redirectUri,
               verifier,
               host.options,
@@ -104,10 +104,10 @@ async function finish(arrival: Arrival, work: () => Promise<StoredSession>): Pro
 }
 
 /** The authorization response, which must name the issuer (RFC 9207 §2.4). @throws {Failure} */
-function readAnswer({ parameters }: Arrival, { server }: TokenHost, client: Client, state: string): URLSearchParams {
+function readResponse({ parameters }: Arrival, { server }: TokenHost, client: Client, state: string): URLSearchParams {
   try {
-    const answer = validateAuthResponse(server, client, parameters, state);
-    if (answer.has('code')) return answer;
+    const grantParameters = validateAuthResponse(server, client, parameters, state);
+    if (grantParameters.has('code')) return grantParameters;
   } catch (error) {
     if (!(error instanceof AuthorizationResponseError))
       throw new Failure('failed', `The response to the sign-in is not from ${server.issuer}; start again`);
@@ -151,11 +151,11 @@ export async function openCallback(state: string, timeoutMs: number): Promise<Ca
       const [target, query = ''] = (request.url ?? '').split('?', 2);
       const parameters = new URLSearchParams(query);
       if (request.method !== 'GET' || target !== path) {
-        answer(response, 404, 'Not found.');
+        respond(response, 404, 'Not found.');
       } else if (!isSame(parameters.get('state') ?? '', state)) {
-        answer(response, 400, 'This is not the sign-in that the command line is waiting for.');
+        respond(response, 400, 'This is not the sign-in that the command line is waiting for.');
       } else {
-        resolve({ parameters, show: (text) => answer(response, 200, text) });
+        resolve({ parameters, show: (text) => respond(response, 200, text) });
       }
     });
   });
@@ -172,7 +172,7 @@ export async function openCallback(state: string, timeoutMs: number): Promise<Ca
   return { redirectUri: `http://127.0.0.1:${port}${path}`, arrived, close };
 }
 
-function answer(response: ServerResponse, status: number, text: string): void {
+function respond(response: ServerResponse, status: number, text: string): void {
   response.writeHead(status, {
     'content-type': 'text/html; charset=utf-8',
     'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",

@@ -1,17 +1,17 @@
 import { clientVariables } from '../../contract/client-variables.ts';
-import { flag } from '../../contract/shapes/option.ts';
+import { option } from '../../contract/shapes/option.ts';
 import { connect, openApi } from '../api.ts';
 import { clientCommand } from '../client-command.ts';
-import type { Given } from '../command.ts';
-import { jsonFlag, urlFlag } from '../common-flags.ts';
+import type { Arguments } from '../command.ts';
+import { jsonOption, urlOption } from '../common-flags.ts';
 import type { Context } from '../context.ts';
 import { Failure } from '../failure.ts';
 import { UsageError } from '../flags.ts';
 import { printJson, printRecord } from '../print.ts';
 import { readSecretFile } from '../secret-file.ts';
-import { fieldsOf, notUnderstood, send, textOf } from '../send.ts';
+import { notUnderstood, readFields, readText, send } from '../send.ts';
 import { isReadable } from '../server-url.ts';
-import { authUrlOf, halfOfKey, serverUrlOf, sourceOf } from '../session.ts';
+import { describeSource, halfOfKey, resolveAuthUrl, resolveServerUrl } from '../session.ts';
 import { openTokenStore, type StoredSession, withSession } from '../token-store.ts';
 
 /** For flags of a sign-in that is not by device. */
@@ -20,23 +20,23 @@ const notByDevice = { excludes: ['device'] };
 export const login = clientCommand({
   name: 'login',
   summary: 'Sign in to a server: with a browser here or elsewhere, or as an API key',
-  flags: [
-    urlFlag,
-    flag('auth-url URL', 'Address of its token host, if different', {
+  options: [
+    urlOption,
+    option('auth-url URL', 'Address of its token host, if different', {
       more: 'default: FLAGMETER_AUTH_URL, else the server',
     }),
-    flag('client-id ID', 'Sign in as this API key of a team, without a browser', {
+    option('client-id ID', 'Sign in as this API key of a team, without a browser', {
       more: clientVariables.clientId,
       ...notByDevice,
     }),
-    flag('client-secret-file FILE', 'File with the secret of the API key on its first line; - is standard input', {
+    option('client-secret-file FILE', 'File with the secret of the API key on its first line; - is standard input', {
       file: true,
       more: `default: ${clientVariables.clientSecret}, else a prompt`,
       ...notByDevice,
     }),
-    flag('store', 'Store the secret too, so that the session lasts longer than an hour', notByDevice),
-    flag('device', 'Sign in with a browser on another machine, by a code'),
-    flag('no-browser', 'Only print the address to open in a browser', notByDevice),
+    option('store', 'Store the secret too, so that the session lasts longer than an hour', notByDevice),
+    option('device', 'Sign in with a browser on another machine, by a code'),
+    option('no-browser', 'Only print the address to open in a browser', notByDevice),
   ],
   notes: `
 Without a browser here, --device shows an address and a code for one elsewhere, such as a phone's.
@@ -57,9 +57,9 @@ FLAGMETER_WORKLOAD_TOKEN_FILE names a file with a token of the CI job or pod.
  * @throws {UsageError} for wrong flags
  * @throws {Failure} if the sign-in fails; the previous session is kept then
  */
-async function signInAndStore(given: Given, context: Context): Promise<number> {
-  const url = serverUrlOf(context, given.value('url'));
-  const authUrl = authUrlOf(context, given.value('auth-url'), url);
+async function signInAndStore(given: Arguments, context: Context): Promise<number> {
+  const url = resolveServerUrl(context, given.value('url'));
+  const authUrl = resolveAuthUrl(context, given.value('auth-url'), url);
   if (isReadable(url) || isReadable(authUrl))
     context.err('Warning: this address is not encrypted; others on the network can read the tokens\n');
   const session = await signIn(given, context, authUrl);
@@ -76,12 +76,12 @@ async function signInAndStore(given: Given, context: Context): Promise<number> {
   }
 }
 
-async function signIn(given: Given, context: Context, authUrl: string): Promise<StoredSession> {
+async function signIn(given: Arguments, context: Context, authUrl: string): Promise<StoredSession> {
   if (given.has('device')) return (await import('./device.ts')).signInByDevice(context, authUrl);
   const clientId = given.value('client-id') ?? context.env[clientVariables.clientId];
   if (!clientId) {
-    for (const flag of ['client-secret-file', 'store'])
-      if (given.has(flag)) throw new UsageError(`Cannot use --${flag} without --client-id`);
+    for (const option of ['client-secret-file', 'store'])
+      if (given.has(option)) throw new UsageError(`Cannot use --${option} without --client-id`);
     if (context.env[clientVariables.clientSecret])
       throw halfOfKey(clientVariables.clientSecret, clientVariables.clientId);
     const { signInWithBrowser } = await import('./browser.ts');
@@ -94,7 +94,7 @@ async function signIn(given: Given, context: Context, authUrl: string): Promise<
 }
 
 /** The secret is never an argument, as every user of the machine can read those. */
-async function readSecret(given: Given, context: Context): Promise<string> {
+async function readSecret(given: Arguments, context: Context): Promise<string> {
   const file = given.value('client-secret-file');
   if (file !== undefined) return readSecretFile('client-secret-file', file, context);
   const variable = context.env[clientVariables.clientSecret];
@@ -116,13 +116,13 @@ function keep(context: Context, url: string, session: StoredSession): Promise<St
 async function nameAt(context: Context, url: string, { accessToken: token }: StoredSession): Promise<string> {
   const access = { token: async () => token, replace: async () => token };
   const me = await openApi(context, url, access).call('GET', ['users', 'me']);
-  return textOf(me, 'email') ?? textOf(me, 'name') ?? 'an unnamed user';
+  return readText(me, 'email') ?? readText(me, 'name') ?? 'an unnamed user';
 }
 
 export const logout = clientCommand({
   name: 'logout',
   summary: 'Sign out: delete the tokens, and invalidate them on the server',
-  flags: [urlFlag],
+  options: [urlOption],
   run: signOut,
 });
 
@@ -130,8 +130,8 @@ export const logout = clientCommand({
  * @throws {UsageError} for wrong flags
  * @throws {Failure} if the server cannot be reached; the tokens are deleted all the same
  */
-async function signOut(given: Given, context: Context): Promise<number> {
-  const url = serverUrlOf(context, given.value('url'));
+async function signOut(given: Arguments, context: Context): Promise<number> {
+  const url = resolveServerUrl(context, given.value('url'));
   const store = openTokenStore(context);
   const session = await store.exclusively(async () => {
     const stored = store.read();
@@ -168,7 +168,7 @@ async function endSession(context: Context, url: string, session: StoredSession)
 export const whoami = clientCommand({
   name: 'whoami',
   summary: 'Show the server that commands use, and the user or API key they act as',
-  flags: [urlFlag, jsonFlag],
+  options: [urlOption, jsonOption],
   run: showCaller,
 });
 
@@ -176,9 +176,9 @@ export const whoami = clientCommand({
  * @throws {UsageError} for wrong flags
  * @throws {Failure} if nobody is logged in, or the server is unreachable
  */
-async function showCaller(given: Given, context: Context): Promise<number> {
+async function showCaller(given: Arguments, context: Context): Promise<number> {
   const api = connect(context, given);
-  const me = fieldsOf(await api.call('GET', ['users', 'me']));
+  const me = readFields(await api.call('GET', ['users', 'me']));
   if (given.has('json')) {
     printJson(context, me);
     return 0;
@@ -187,6 +187,6 @@ async function showCaller(given: Given, context: Context): Promise<number> {
   const teams = (await api.list(['teams'])).map((team) =>
     team['id'] === primaryTeam ? `${team['name']} (primary)` : String(team['name']),
   );
-  printRecord(context, { server: api.url, by: sourceOf(context), id, email, name, role, teams });
+  printRecord(context, { server: api.url, by: describeSource(context), id, email, name, role, teams });
   return 0;
 }

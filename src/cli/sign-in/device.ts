@@ -10,7 +10,7 @@ import {
 import type { Context } from '../context.ts';
 import { Failure } from '../failure.ts';
 import { printable } from '../show.ts';
-import { discover, exchange, GrantRefused, requestTokens, type TokenHost } from '../token-host.ts';
+import { discover, exchange, GrantRefusal, requestTokens, type TokenHost } from '../token-host.ts';
 import type { StoredSession } from '../token-store.ts';
 import { checkIssuer, cliClientId } from './browser.ts';
 
@@ -84,7 +84,7 @@ async function poll(
 
 /** @returns seconds @throws {unknown} the error if polling must end */
 function waitAfter(error: unknown, wait: number): number {
-  if (error instanceof GrantRefused) {
+  if (error instanceof GrantRefusal) {
     if (error.code === 'authorization_pending') return wait;
     if (error.code === 'slow_down') return wait + step;
     if (error.code === 'access_denied') throw new Failure('unauthorized', 'The sign-in was refused in the browser');

@@ -1,36 +1,36 @@
 import { command } from '../../cli/command.ts';
-import { jsonFlag } from '../../cli/common-flags.ts';
-import { flag } from '../../contract/shapes/option.ts';
+import { jsonOption } from '../../cli/common-flags.ts';
+import { option } from '../../contract/shapes/option.ts';
 
 /** Values of a setting that `bench` measures. */
-const sweepFlag = (name: string, what: string) =>
-  flag(`${name} LIST`, `${what} to measure, such as 1,2,4; the first is the base`);
+const sweepOption = (name: string, what: string) =>
+  option(`${name} LIST`, `${what} to measure, such as 1,2,4; the first is the base`);
 
 export const bench = command({
   name: 'bench',
   summary: 'Measure what this machine sustains, and recommend settings',
-  flags: [
-    flag('time SECONDS', 'Total time', { more: 'default: 240, or more if the stages need it' }),
-    flag('data DIR', 'New folder for temporary stores, on the disk to measure', {
+  options: [
+    option('time SECONDS', 'Total time', { more: 'default: 240, or more if the stages need it' }),
+    option('data DIR', 'New folder for temporary stores, on the disk to measure', {
       file: true,
       more: 'default: in the current directory; removed afterwards',
     }),
-    sweepFlag('threads', 'Numbers of front-end threads'),
-    sweepFlag('workers', 'Numbers of counting threads'),
-    sweepFlag('batch-packets', 'Maximum packets in a commit'),
-    sweepFlag('commit-delay', 'Delays of a commit in ms'),
-    flag('connections LIST', 'Numbers of connections to measure', { more: 'default: 16,64,256' }),
-    flag('small', 'Measure the defaults of the server only, in short stages'),
-    flag('url URL', 'Drive a running server, with your login or API key, in place of a temporary one', {
+    sweepOption('threads', 'Numbers of front-end threads'),
+    sweepOption('workers', 'Numbers of counting threads'),
+    sweepOption('batch-packets', 'Maximum packets in a commit'),
+    sweepOption('commit-delay', 'Delays of a commit in ms'),
+    option('connections LIST', 'Numbers of connections to measure', { more: 'default: 16,64,256' }),
+    option('small', 'Measure the defaults of the server only, in short stages'),
+    option('url URL', 'Drive a running server, with your login or API key, in place of a temporary one', {
       excludes: ['data', 'threads', 'workers', 'batch-packets', 'commit-delay'],
     }),
-    flag('grpc HOST:PORT', 'gRPC address of that server, to drive it as well'),
-    flag('i-own-this-host', 'Allow a --url or --grpc that is not a loopback address'),
-    flag('report FILE', 'HTML report; an existing file is replaced', {
+    option('grpc HOST:PORT', 'gRPC address of that server, to drive it as well'),
+    option('i-own-this-host', 'Allow a --url or --grpc that is not a loopback address'),
+    option('report FILE', 'HTML report; an existing file is replaced', {
       file: true,
       more: 'default: flagmeter-bench.html',
     }),
-    jsonFlag,
+    jsonOption,
   ],
   notes: `
 Starts temporary servers on this machine with one setting changed at a time, and drives each with

@@ -1,55 +1,56 @@
 import { command } from '../../cli/command.ts';
-import { jsonFlag, yesFlag } from '../../cli/common-flags.ts';
-import { type Flag, flag } from '../../contract/shapes/option.ts';
+import { jsonOption, yesOption } from '../../cli/common-flags.ts';
+import { type Option, option } from '../../contract/shapes/option.ts';
 
 /** Flags of several commands of the server. */
 
-export const adminEmailFlag = flag('admin-email EMAIL', 'E-mail address of the administrator', { required: true });
+export const adminEmailOption = option('admin-email EMAIL', 'E-mail address of the administrator', { required: true });
 
-const dataFlags: readonly Flag[] = [
-  flag('data DIR', 'Data directory', { file: true, more: 'default: ./flagmeter-data, FLAGMETER_DATA' }),
-  flag('config FILE', 'JSON file that may set the data directory', { file: true, more: 'FLAGMETER_CONFIG' }),
+const dataOptions: readonly Option[] = [
+  option('data DIR', 'Data directory', { file: true, more: 'default: ./flagmeter-data, FLAGMETER_DATA' }),
+  option('config FILE', 'JSON file that may set the data directory', { file: true, more: 'FLAGMETER_CONFIG' }),
 ];
 
 /** Flags of the commands that connect to PostgreSQL. */
-export const postgresFlags: readonly Flag[] = [
-  flag('postgres URL', 'URL of PostgreSQL with all of its hosts; prefer --postgres-file', {
+export const postgresOptions: readonly Option[] = [
+  option('postgres URL', 'URL of PostgreSQL with all of its hosts; prefer --postgres-file', {
     more: 'postgres://USER:PASSWORD@HOST,HOST/DATABASE, FLAGMETER_POSTGRES',
     formerly: 'engine',
   }),
-  flag('postgres-file FILE', 'File with the URL, and nothing else', {
+  option('postgres-file FILE', 'File with the URL, and nothing else', {
     file: true,
     more: 'FLAGMETER_POSTGRES_FILE',
     formerly: 'engine-file',
   }),
-  flag('config FILE', 'JSON file that may set PostgreSQL', { file: true, more: 'FLAGMETER_CONFIG' }),
+  option('config FILE', 'JSON file that may set PostgreSQL', { file: true, more: 'FLAGMETER_CONFIG' }),
 ];
 
-export const postgresKeyFileFlag = flag('postgres-key-file FILE', 'File with the key that encrypts secrets', {
+export const postgresKeyFileOption = option('postgres-key-file FILE', 'File with the key that encrypts secrets', {
   file: true,
   more: 'FLAGMETER_POSTGRES_KEY_FILE',
   formerly: 'engine-key-file',
 });
 
-/** `--config` is in `dataFlags` already. */
-const ofPostgres = [...postgresFlags.filter(({ name }) => name !== 'config'), postgresKeyFileFlag];
+/** `--config` is in `dataOptions` already. */
+const ofPostgres = [...postgresOptions.filter(({ name }) => name !== 'config'), postgresKeyFileOption];
 
-const backupKeyFlag = flag('backup-key-file FILE', 'File with the MAC key of the backup: 32 bytes or more', {
+const backupKeyOption = option('backup-key-file FILE', 'File with the MAC key of the backup: 32 bytes or more', {
   file: true,
   more: 'FLAGMETER_BACKUP_KEY_FILE',
 });
 
-export function passwordFile(name: string): Flag {
-  return flag(`${name} FILE`, 'File with the password on its first line, 12 characters or more; - is standard input', {
-    file: true,
-    more: 'default: a password is generated and printed',
-  });
+export function passwordFile(name: string): Option {
+  return option(
+    `${name} FILE`,
+    'File with the password on its first line, 12 characters or more; - is standard input',
+    { file: true, more: 'default: a password is generated and printed' },
+  );
 }
 
 export const init = command({
   name: 'init',
   summary: 'Initialise a data directory; print its first administrator and API key once',
-  flags: [adminEmailFlag, ...dataFlags, passwordFile('admin-password-file'), jsonFlag],
+  options: [adminEmailOption, ...dataOptions, passwordFile('admin-password-file'), jsonOption],
   notes: 'An initialised data directory is left unchanged (exit code 1).\n',
   load: async () => (await import('../server/init.ts')).init,
 });
@@ -57,13 +58,13 @@ export const init = command({
 export const admin = command({
   name: 'admin reset-password',
   summary: 'Reset the password of a user and end their sessions, here or in PostgreSQL',
-  flags: [
-    flag('email EMAIL', 'E-mail address of the user', { required: true }),
-    ...dataFlags,
+  options: [
+    option('email EMAIL', 'E-mail address of the user', { required: true }),
+    ...dataOptions,
     ...ofPostgres,
     passwordFile('password-file'),
-    flag('remove-second-factors', 'Also remove the authenticator app and the passkeys of the user'),
-    jsonFlag,
+    option('remove-second-factors', 'Also remove the authenticator app and the passkeys of the user'),
+    jsonOption,
   ],
   notes: `
 Takes effect at once, also while the server runs. Run it on the machine of the server, as its user
@@ -75,7 +76,7 @@ or as root; with PostgreSQL, on any machine.
 export const signingKeys = command({
   name: 'signing-keys rotate',
   summary: 'Rotate the key that signs tokens, here or in PostgreSQL',
-  flags: [...dataFlags, ...ofPostgres, yesFlag, jsonFlag],
+  options: [...dataOptions, ...ofPostgres, yesOption, jsonOption],
   notes: `
 Works on the data directory of this machine, also while the server runs. The server publishes the
 new key within seconds and signs with it a minute later. Tokens of the previous key stay valid until
@@ -87,11 +88,11 @@ they expire; its private part is deleted. For a key of an application, use keys 
 export const backup = command({
   name: 'backup',
   summary: 'Back up a data directory to a file, also while a server uses it',
-  flags: [
-    flag('to FILE', 'Backup file; - is standard output', { file: true, required: true }),
-    ...dataFlags,
-    backupKeyFlag,
-    jsonFlag,
+  options: [
+    option('to FILE', 'Backup file; - is standard output', { file: true, required: true }),
+    ...dataOptions,
+    backupKeyOption,
+    jsonOption,
   ],
   notes: `
 Copies both stores as of one point in time, while a server may keep running. Run it as the user of
@@ -106,11 +107,11 @@ Nodes of several machines are not backed up: back up PostgreSQL instead.
 export const restore = command({
   name: 'restore',
   summary: 'Restore a data directory from a backup',
-  flags: [
-    flag('from FILE', 'Backup file; - is standard input', { file: true, required: true }),
-    ...dataFlags,
-    { ...backupKeyFlag, excludes: ['skip-mac-check'] },
-    flag('skip-mac-check', 'Restore a backup that has a MAC without checking it'),
+  options: [
+    option('from FILE', 'Backup file; - is standard input', { file: true, required: true }),
+    ...dataOptions,
+    { ...backupKeyOption, excludes: ['skip-mac-check'] },
+    option('skip-mac-check', 'Restore a backup that has a MAC without checking it'),
   ],
   notes: `
 The whole backup is checked before anything is written. A directory with data is refused. If the
@@ -123,7 +124,7 @@ export const verify = command({
   name: 'verify',
   summary: 'Check a data directory or a backup for damage',
   operand: { name: 'FILE', optional: true, description: 'Backup' },
-  flags: [...dataFlags, backupKeyFlag, jsonFlag],
+  options: [...dataOptions, backupKeyOption, jsonOption],
   notes: `
 Checks every page, record and reference, and that counts of minutes, hours and days add up. Stop the
 server first, or verify a backup. A backup is restored temporarily beside its file, which needs the
@@ -135,7 +136,7 @@ same space again. Exit code 1: something is damaged. The output lists the damage
 export const compact = command({
   name: 'compact',
   summary: 'Return unused space in the files of a data directory to the disk',
-  flags: [...dataFlags, jsonFlag],
+  options: [...dataOptions, jsonOption],
   notes: `
 Copies each file without its free pages, checks the copy, and replaces the file by it. Stop the
 server first. The copies need the same space again. Prints the space that was freed.

@@ -1,21 +1,21 @@
 import { command } from '../../cli/command.ts';
-import { jsonFlag } from '../../cli/common-flags.ts';
-import { flag } from '../../contract/shapes/option.ts';
+import { jsonOption } from '../../cli/common-flags.ts';
+import { option } from '../../contract/shapes/option.ts';
 
 const address = (name: string, what: string, usual: string) =>
-  flag(`${name} HOST:PORT`, what, { more: `default: ${usual}, or a free port if that one is in use` });
+  option(`${name} HOST:PORT`, what, { more: `default: ${usual}, or a free port if that one is in use` });
 
 export const demo = command({
   name: 'demo',
   summary: 'Run a throwaway server with sample data and live traffic',
-  flags: [
+  options: [
     address('listen', 'HTTP address', '127.0.0.1:8080'),
     address('grpc-listen', 'gRPC address', '127.0.0.1:8081'),
-    flag('auth-url URL', 'Public URL; required if --listen is on all addresses', {
+    option('auth-url URL', 'Public URL; required if --listen is on all addresses', {
       more: 'default: the address of the HTTP listener',
     }),
-    flag('seed N', 'Seed of the sample data', { more: 'default: 1' }),
-    jsonFlag,
+    option('seed N', 'Seed of the sample data', { more: 'default: 1' }),
+    jsonOption,
   ],
   notes: `
 The data directory is in the temp directory, and is removed when the demo stops (Ctrl-C). Settings

@@ -21,7 +21,7 @@ delete it too.
 
 /** Earlier, `keys rotate` without a key rotated the signing key. */
 function rotateNamed(rotate: Command): Command {
-  const known = [...signingKeys.flags, ...commands.flatMap(({ flags }) => flags)];
+  const known = [...signingKeys.options, ...commands.flatMap(({ options }) => options)];
   return {
     ...rotate,
     async run(argv, terminal) {

@@ -1,25 +1,25 @@
 import { command, type Entry } from '../../cli/command.ts';
-import { jsonFlag, yesFlag } from '../../cli/common-flags.ts';
-import { flag } from '../../contract/shapes/option.ts';
-import { adminEmailFlag, passwordFile, postgresFlags, postgresKeyFileFlag } from './data-directory.ts';
+import { jsonOption, yesOption } from '../../cli/common-flags.ts';
+import { option } from '../../contract/shapes/option.ts';
+import { adminEmailOption, passwordFile, postgresKeyFileOption, postgresOptions } from './data-directory.ts';
 
-const allowAsynchronousFlag = flag('allow-asynchronous', 'Accept that a failover may lose counts and revocations');
+const allowAsynchronousOption = option('allow-asynchronous', 'Accept that a failover may lose counts and revocations');
 
-const withoutKeyFileFlag = flag('without-key-file', 'Store signing keys and other secrets in clear text', {
+const withoutKeyFileOption = option('without-key-file', 'Store signing keys and other secrets in clear text', {
   excludes: ['postgres-key-file'],
 });
 
 const init = command({
   name: 'postgres init',
   summary: 'Initialise PostgreSQL for several nodes; print its first administrator and API key once',
-  flags: [
-    adminEmailFlag,
-    ...postgresFlags,
-    postgresKeyFileFlag,
-    withoutKeyFileFlag,
+  options: [
+    adminEmailOption,
+    ...postgresOptions,
+    postgresKeyFileOption,
+    withoutKeyFileOption,
     passwordFile('admin-password-file'),
-    allowAsynchronousFlag,
-    jsonFlag,
+    allowAsynchronousOption,
+    jsonOption,
   ],
   load: async () => (await import('../server/postgres-setup.ts')).postgresInit,
 });
@@ -27,14 +27,14 @@ const init = command({
 const status = command({
   name: 'postgres status',
   summary: 'Show nodes, unshipped data and warnings',
-  flags: [...postgresFlags, postgresKeyFileFlag, jsonFlag],
+  options: [...postgresOptions, postgresKeyFileOption, jsonOption],
   load: async () => (await import('../server/postgres-status.ts')).postgresStatus,
 });
 
 const migrate = command({
   name: 'postgres migrate',
   summary: 'Migrate the tables to the layout of this program, while nodes run',
-  flags: [...postgresFlags, jsonFlag],
+  options: [...postgresOptions, jsonOption],
   load: async () => (await import('../server/postgres-setup.ts')).postgresMigrate,
 });
 
@@ -42,11 +42,11 @@ const forgetNode = command({
   name: 'postgres forget-node',
   summary: 'Forget a permanently lost node; print the size of its unshipped data',
   operand: { name: 'NODE', description: 'Node name, or id of its data directory' },
-  flags: [
-    ...postgresFlags,
-    flag('force', 'Forget the node even after a heartbeat within the last ten minutes'),
-    yesFlag,
-    jsonFlag,
+  options: [
+    ...postgresOptions,
+    option('force', 'Forget the node even after a heartbeat within the last ten minutes'),
+    yesOption,
+    jsonOption,
   ],
   load: async () => (await import('../server/postgres-forget-node.ts')).postgresForgetNode,
 });
@@ -54,16 +54,16 @@ const forgetNode = command({
 const adopt = command({
   name: 'postgres adopt',
   summary: 'Fill an empty PostgreSQL from the data directory of a single machine or a node',
-  flags: [
-    flag('data DIR', 'Data directory of the store', { file: true, more: 'FLAGMETER_DATA' }),
-    flag('from-replica', 'Restore a lost PostgreSQL from the replica of a node'),
-    flag('set-aside NAME', 'Restore these set-aside data of the node, instead of the data with the latest accounts'),
-    flag('dry-run', 'List the data of the node, also while it runs, without a change'),
-    ...postgresFlags,
-    postgresKeyFileFlag,
-    withoutKeyFileFlag,
-    allowAsynchronousFlag,
-    jsonFlag,
+  options: [
+    option('data DIR', 'Data directory of the store', { file: true, more: 'FLAGMETER_DATA' }),
+    option('from-replica', 'Restore a lost PostgreSQL from the replica of a node'),
+    option('set-aside NAME', 'Restore these set-aside data of the node, instead of the data with the latest accounts'),
+    option('dry-run', 'List the data of the node, also while it runs, without a change'),
+    ...postgresOptions,
+    postgresKeyFileOption,
+    withoutKeyFileOption,
+    allowAsynchronousOption,
+    jsonOption,
   ],
   load: async () => (await import('../server/postgres-adopt.ts')).postgresAdopt,
 });
@@ -71,14 +71,14 @@ const adopt = command({
 const key = command({
   name: 'postgres key',
   summary: 'Create a key file that encrypts the secrets in PostgreSQL',
-  flags: [flag('out FILE', 'New file', { file: true, required: true })],
+  options: [option('out FILE', 'New file', { file: true, required: true })],
   load: async () => (await import('../server/postgres-setup.ts')).postgresKey,
 });
 
 const encryptKeys = command({
   name: 'postgres encrypt-keys',
   summary: 'Encrypt the secrets in a PostgreSQL without a key file, while all nodes are stopped',
-  flags: [...postgresFlags, postgresKeyFileFlag, jsonFlag],
+  options: [...postgresOptions, postgresKeyFileOption, jsonOption],
   load: async () => (await import('../server/postgres-setup.ts')).postgresEncryptKeys,
 });
 

@@ -1,24 +1,24 @@
 import type { Command } from '../../cli/command.ts';
 import { type Setting, settings } from '../../contract/config-schema.ts';
-import { type Flag, flag } from '../../contract/shapes/option.ts';
+import { type Option, option } from '../../contract/shapes/option.ts';
 
 export const serve: Command = {
   name: 'serve',
   summary: 'Run the server; initialise an empty data directory first, as init does',
-  flags: [
-    ...settings.map(flagOf),
-    flag('check', 'Check settings, files, the data directory and addresses, and exit without a change'),
+  options: [
+    ...settings.map(createOption),
+    option('check', 'Check settings, files, the data directory and addresses, and exit without a change'),
   ],
   run: async (argv, terminal) => (await import('../server/serve.ts')).serve(argv, terminal),
 };
 
-function flagOf({ flag: name, formerly, schema }: Setting): Flag {
+function createOption({ option: name, formerly, schema }: Setting): Option {
   const { value, description, enum: values } = schema;
   const isFile = value === 'FILE' || value === 'DIR';
   return {
     name,
     ...(value && { value }),
-    ...(formerly && { formerly: formerly.flag }),
+    ...(formerly && { formerly: formerly.option }),
     description,
     ...(values && { values }),
     ...(isFile && { file: true }),

@@ -1,13 +1,13 @@
 import { commonPassword, isCommonPassword, passwordFault } from '../../accounts/password-rules.ts';
 import type { FirstCredentials, Preparation } from '../../accounts/prepare.ts';
-import type { Given, Terminal } from '../../cli/command.ts';
+import type { Arguments, Terminal } from '../../cli/command.ts';
 import { UsageError } from '../../cli/flags.ts';
 import { readSecretFile } from '../../cli/secret-file.ts';
 import { isEmail } from '../../contract/names.ts';
 
 /** @throws {UsageError} for an e-mail address or a password that cannot be used */
 export async function readAdministrator(
-  given: Given,
+  given: Arguments,
   terminal: Terminal,
 ): Promise<Pick<Preparation, 'adminEmail' | 'adminPassword'>> {
   const adminEmail = readEmail(given.value('admin-email')!);
@@ -29,20 +29,20 @@ function readEmail(email: string): string {
  * @throws {UsageError} when it cannot be read, or cannot be the user's password
  */
 export async function readPassword(
-  flag: string,
-  given: Given,
+  option: string,
+  given: Arguments,
   email: string,
   terminal: Terminal,
 ): Promise<string | undefined> {
-  const path = given.value(flag);
+  const path = given.value(option);
   if (path === undefined) return undefined;
-  const password = readSecretFile(flag, path, terminal);
-  const fault = await faultOf(password, email);
+  const password = readSecretFile(option, path, terminal);
+  const fault = await findPasswordFault(password, email);
   if (fault === undefined) return password;
-  throw new UsageError(`Cannot use the file that --${flag} names: the password in its first line ${fault}`);
+  throw new UsageError(`Cannot use the file that --${option} names: the password in its first line ${fault}`);
 }
 
-async function faultOf(password: string, email: string): Promise<string | undefined> {
+async function findPasswordFault(password: string, email: string): Promise<string | undefined> {
   return passwordFault(password, email) ?? ((await isCommonPassword(password)) ? commonPassword : undefined);
 }
 

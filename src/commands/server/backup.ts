@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import { checkPrepared } from '../../accounts/prepare.ts';
-import type { Given, Terminal } from '../../cli/command.ts';
+import type { Arguments, Terminal } from '../../cli/command.ts';
 import { UsageError } from '../../cli/flags.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { isPresent } from '../../runtime/files.ts';
@@ -8,13 +8,13 @@ import type { Config } from '../../serve/config/config.ts';
 import { type BackupKey, readBackupKey } from '../../storage/backup/backup-key.ts';
 import type { Pace } from '../../storage/backup/pace.ts';
 import { restore as restoreFrom } from '../../storage/backup/restore.ts';
-import { type Sink, type Written, writeBackup } from '../../storage/backup/write-backup.ts';
+import { type Sink, type WrittenBackup, writeBackup } from '../../storage/backup/write-backup.ts';
 import { writeFileWhole } from '../../storage/backup/write-file.ts';
 import { foldJournals } from '../../storage/commit/fold-journals.ts';
 import { attachAccountTables, readCopyState } from '../../storage/lmdb/accounts.ts';
 import { isLocked, lockDataDirectory } from '../../storage/lmdb/lock.ts';
 import { longWork, mebibytes } from './progress.ts';
-import { configOf } from './server-flags.ts';
+import { readConfig } from './server-flags.ts';
 
 const standardOutput = '-';
 
@@ -23,8 +23,8 @@ const standardOutput = '-';
  * @throws {UsageError} for wrong flags
  * @throws {Error} when there is nothing to back up, or the backup cannot be written; the previous file is unchanged
  */
-export async function backup(given: Given, terminal: Terminal): Promise<number> {
-  const config = configOf(given, terminal);
+export async function backup(given: Arguments, terminal: Terminal): Promise<number> {
+  const config = readConfig(given, terminal);
   const { data } = config;
   const to = given.value('to')!;
   if (to === standardOutput && terminal.outIsTerminal)
@@ -58,7 +58,7 @@ async function foldWithoutServer({ data, maxIdentities }: Config, terminal: Term
   }
 }
 
-function writeTo(to: string, data: string, pace: Pace, key: BackupKey | undefined): Promise<Written> {
+function writeTo(to: string, data: string, pace: Pace, key: BackupKey | undefined): Promise<WrittenBackup> {
   const at = new Date(systemClock.now());
   if (to === standardOutput) return writeBackup(data, at, standardOutputSink(pace), pace, key);
   return writeFileWhole(resolve(to), (sink) => writeBackup(data, at, sink, pace, key));
@@ -66,13 +66,13 @@ function writeTo(to: string, data: string, pace: Pace, key: BackupKey | undefine
 
 /** The reader can be slow or gone. */
 function standardOutputSink(pace: Pace): Sink {
-  const write = (part: Buffer) =>
+  const write = (chunk: Buffer) =>
     new Promise<void>((written, failed) =>
-      process.stdout.write(part, (error) => (error ? failed(cannotWrite(error)) : written())),
+      process.stdout.write(chunk, (error) => (error ? failed(cannotWrite(error)) : written())),
     );
   return {
-    async write(parts) {
-      for (const part of parts) await pace.wait(write(part));
+    async write(chunks) {
+      for (const chunk of chunks) await pace.wait(write(chunk));
     },
   };
 }
@@ -93,7 +93,7 @@ async function checkOwnData({ data, postgres }: Pick<Config, 'data' | 'postgres'
   if (isCopy) throw new Error(`Cannot back up ${data}: it belongs to a node of several machines; ${instead}`);
 }
 
-function summary({ bytes, at }: Written, to: string, ms: number): string {
+function summary({ bytes, at }: WrittenBackup, to: string, ms: number): string {
   const where = to === standardOutput ? 'standard output' : to;
   const rate = Math.round(bytes / 1e6 / (Math.max(1, ms) / 1000));
   return `${where} has the state of ${at}: ${mebibytes(bytes)}, ${rate} MB/s\n`;
@@ -103,8 +103,8 @@ function summary({ bytes, at }: Written, to: string, ms: number): string {
  * @throws {UsageError} for wrong flags
  * @throws {Error} when the backup is incomplete, or the directory has data; nothing has changed then
  */
-export async function restore(given: Given, terminal: Terminal): Promise<number> {
-  const { data, backupKeyFile } = configOf(given, terminal);
+export async function restore(given: Arguments, terminal: Terminal): Promise<number> {
+  const { data, backupKeyFile } = readConfig(given, terminal);
   const from = given.value('from')!;
   const mayBeUnchecked = given.has('skip-mac-check');
   const key = backupKeyFile === undefined || mayBeUnchecked ? undefined : readBackupKey(backupKeyFile);

@@ -9,20 +9,20 @@ import { checkSamePostgres } from '../../replication/postgres/checks.ts';
 import { readPostgresKey } from '../../replication/postgres/postgres-key.ts';
 import { authority, parseAddress } from '../../runtime/addresses.ts';
 import { systemClock } from '../../runtime/clock.ts';
-import { isDenied, isPresent, permissionDenied, presenceOf } from '../../runtime/files.ts';
+import { findStatus, isDenied, isPresent, permissionDenied } from '../../runtime/files.ts';
 import { type Config, loadConfig } from '../../serve/config/config.ts';
 import { readProviderFile } from '../../serve/config/provider-file.ts';
 import { assignHosts, checkPublicUrls } from '../../serve/listeners.ts';
 import { readHeaders } from '../../serve/otlp/otlp.ts';
-import { postgresAddress, postgresKeyOf, withPostgres } from '../../serve/postgres-connection.ts';
+import { loadPostgresKey, postgresAddress, withPostgres } from '../../serve/postgres-connection.ts';
 import { readBackupKey } from '../../storage/backup/backup-key.ts';
 import { readCredentials } from '../../storage/backup/bucket.ts';
 import { checkFolder } from '../../storage/backup/destination.ts';
 import { type CopyState, readCopyState } from '../../storage/lmdb/accounts.ts';
-import { cannotOpen, checkDataFiles, dataFileOf, missingFile, willHave } from '../../storage/lmdb/data-directory.ts';
+import { cannotOpen, checkDataFiles, getDataFile, missingFile, willHave } from '../../storage/lmdb/data-directory.ts';
 import { accountsLayout, checkLayouts, layouts } from '../../storage/lmdb/layout.ts';
 import { openLmdb } from '../../storage/lmdb/lmdb.ts';
-import { userOf } from '../../storage/lmdb/lock.ts';
+import { findDirectoryUser } from '../../storage/lmdb/lock.ts';
 
 /** A check returns a note or nothing, and throws the fault. */
 type Check = readonly [name: string, check: () => unknown];
@@ -39,7 +39,7 @@ export async function checkServe(argv: readonly string[], terminal: Terminal): P
   const config = loadConfig({ argv, env: terminal.env, readFile: terminal.readFile });
   terminal.out('ok       settings\n');
   let faults = 0;
-  for (const [name, check] of checksOf(config, terminal)) {
+  for (const [name, check] of listChecks(config, terminal)) {
     try {
       const note = await check();
       terminal.out(`ok       ${name}${typeof note === 'string' ? `: ${note}` : ''}\n`);
@@ -55,18 +55,18 @@ export async function checkServe(argv: readonly string[], terminal: Terminal): P
   return 1;
 }
 
-function checksOf(config: Config, terminal: Terminal): readonly Check[] {
+function listChecks(config: Config, terminal: Terminal): readonly Check[] {
   return [
     ['public URLs', () => checkPublicUrls(config)],
-    ...filesOf(config, terminal),
+    ...listFileChecks(config, terminal),
     ['data directory', () => checkDirectory(config.data)],
-    ...storesOf(config),
-    ...addressesOf(config),
-    ...postgresOf(config),
+    ...listStoreChecks(config),
+    ...listAddressChecks(config),
+    ...listPostgresChecks(config),
   ];
 }
 
-function filesOf(config: Config, { env }: Terminal): readonly Check[] {
+function listFileChecks(config: Config, { env }: Terminal): readonly Check[] {
   const { tlsCert, tlsKey, postgresKeyFile, otlpHeadersFile, auditExport } = config;
   const checks: Check[] = [];
   if (tlsCert !== undefined && tlsKey !== undefined)
@@ -78,22 +78,22 @@ function filesOf(config: Config, { env }: Terminal): readonly Check[] {
   if (otlpHeadersFile !== undefined && config.otlpEndpoint !== undefined)
     checks.push(['--otlp-headers-file', () => void readHeaders(readFileSync(otlpHeadersFile, 'utf8'))]);
   if (auditExport !== undefined) checks.push(['--audit-export', () => checkDirectory(auditExport)]);
-  return [...checks, ...backupsOf(config, env)];
+  return [...checks, ...listBackupChecks(config, env)];
 }
 
 /** A destination that cannot be used fails the backups, not the start. */
-function backupsOf(config: Config, env: Terminal['env']): readonly Check[] {
+function listBackupChecks(config: Config, env: Terminal['env']): readonly Check[] {
   const { backupKeyFile, backupEvery, backupTo, backupS3Credentials } = config;
   if (backupEvery === undefined || backupTo === undefined) return [];
   const checks: Check[] = [];
   if (backupKeyFile !== undefined) checks.push(['--backup-key-file', () => void readBackupKey(backupKeyFile)]);
   if (backupTo.startsWith('s3://'))
-    checks.push(['credentials of the bucket', warnOf(() => void readCredentials(backupS3Credentials, env))]);
-  else checks.push(['--backup-to', warnOf(() => checkFolder(backupTo))]);
+    checks.push(['credentials of the bucket', reportAsWarning(() => void readCredentials(backupS3Credentials, env))]);
+  else checks.push(['--backup-to', reportAsWarning(() => checkFolder(backupTo))]);
   return checks;
 }
 
-function warnOf(check: () => void): () => void {
+function reportAsWarning(check: () => void): () => void {
   return () => {
     try {
       check();
@@ -111,7 +111,7 @@ function checkTls(files: { readonly certFile: string; readonly keyFile: string }
 function checkDirectory(path: string): string | undefined {
   let at = path;
   while (!isPresent(at) && at !== dirname(at)) at = dirname(at);
-  if (!presenceOf(at)!.isDirectory())
+  if (!findStatus(at)!.isDirectory())
     throw new Error(`Cannot write ${path}: ${at === path ? 'it' : at} is not a directory`);
   const { R_OK, W_OK, X_OK } = constants;
   try {
@@ -124,16 +124,16 @@ function checkDirectory(path: string): string | undefined {
 }
 
 /** A file in place of the data directory has no stores. */
-function storesOf(config: Config): readonly Check[] {
-  if (presenceOf(config.data)?.isDirectory() === false) return [];
-  return [['stores', () => checkStoresOf(config)]];
+function listStoreChecks(config: Config): readonly Check[] {
+  if (findStatus(config.data)?.isDirectory() === false) return [];
+  return [['stores', () => checkStores(config)]];
 }
 
 /** The files of a running server change, so this does not check them. */
-function checkStoresOf({ data, existing, postgres }: Config): string | undefined {
+function checkStores({ data, existing, postgres }: Config): string | undefined {
   if (existing) checkPrepared(data, willHave);
   if (!isPresent(data)) return 'a new store would be created';
-  const user = userOf(data);
+  const user = findDirectoryUser(data);
   if (user !== undefined) return `in use by ${user}: stop it before another server starts`;
   checkDataFiles(data);
   // Opening a store would create its lock file.
@@ -163,7 +163,7 @@ function checkAccounts(data: string, isNode: boolean): void {
   if (missing !== undefined && !willHave(data, relative(data, missing))) throw cannotOpen(missing, 'it is missing');
 }
 
-function addressesOf(config: Config): readonly Check[] {
+function listAddressChecks(config: Config): readonly Check[] {
   const { data, grpcListen } = config;
   const all = [...assignHosts(config).map(({ address }) => address), grpcListen];
   return [...new Set(all)].map((address) => [`address ${address}`, () => checkAddress(address, data)]);
@@ -177,7 +177,7 @@ async function checkAddress(address: string, data: string): Promise<string | und
     return undefined;
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    const user = isPresent(data) ? userOf(data) : undefined;
+    const user = isPresent(data) ? findDirectoryUser(data) : undefined;
     if (code === 'EADDRINUSE' && user !== undefined) return `in use, as the data directory is by ${user}`;
     const why = code === 'EADDRINUSE' ? 'another process listens there; ss -ltnp shows which' : message;
     throw new Error(`Cannot listen on ${authority(host, port)}: ${why}`);
@@ -192,7 +192,7 @@ function bindOnce(host: string, port: number): Promise<void> {
   });
 }
 
-function postgresOf(config: Config): readonly Check[] {
+function listPostgresChecks(config: Config): readonly Check[] {
   const { postgres } = config;
   return postgres === undefined ? [] : [['PostgreSQL', () => checkDatabase(config, postgres)]];
 }
@@ -200,19 +200,19 @@ function postgresOf(config: Config): readonly Check[] {
 /** A node that has joined before counts without PostgreSQL. */
 async function checkDatabase(config: Config, url: string): Promise<void> {
   const address = postgresAddress(url);
-  const key = postgresKeyOf(config);
+  const key = loadPostgresKey(config);
   try {
     await withPostgres(address, (connection) =>
-      connection.transaction((run) => checkSamePostgres(run, engineIn(config.data), key)),
+      connection.transaction((run) => checkSamePostgres(run, detectDatabase(config.data), key)),
     );
   } catch (error) {
-    if (!isAway(error) || !isPresent(dataFileOf(config.data, 'spool'))) throw error;
+    if (!isAway(error) || !isPresent(getDataFile(config.data, 'spool'))) throw error;
     throw new Warning(`${(error as Error).message}; the server would start, and count without it`);
   }
 }
 
 /** The database of a node's directory; `undefined` if it is in use, or was not opened yet. */
-function engineIn(data: string): string | undefined {
-  const canRead = isPresent(join(data, 'accounts/lock.mdb')) && userOf(data) === undefined;
+function detectDatabase(data: string): string | undefined {
+  const canRead = isPresent(join(data, 'accounts/lock.mdb')) && findDirectoryUser(data) === undefined;
   return canRead ? copyStateIn(data)?.engine : undefined;
 }

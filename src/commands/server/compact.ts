@@ -1,22 +1,22 @@
 import { checkPrepared } from '../../accounts/prepare.ts';
-import type { Given, Terminal } from '../../cli/command.ts';
-import { type Compacted, compact as compactStores } from '../../storage/backup/compact.ts';
+import type { Arguments, Terminal } from '../../cli/command.ts';
+import { type CompactionResult, compact as compactStores } from '../../storage/backup/compact.ts';
 import { foldJournals, removeJournals } from '../../storage/commit/fold-journals.ts';
 import { lockDataDirectory } from '../../storage/lmdb/lock.ts';
 import { longWork, mebibytes } from './progress.ts';
-import { configOf } from './server-flags.ts';
+import { readConfig } from './server-flags.ts';
 
 /**
  * Rewrites the files of a data directory without free pages.
  * @throws {UsageError} for wrong flags
  * @throws {Error} when the directory is in use, not prepared, or has no room
  */
-export async function compact(given: Given, terminal: Terminal): Promise<number> {
-  const { data, maxIdentities } = configOf(given, terminal);
+export async function compact(given: Arguments, terminal: Terminal): Promise<number> {
+  const { data, maxIdentities } = readConfig(given, terminal);
   checkPrepared(data);
   const lock = lockDataDirectory(data, 'stop it first');
-  const files: Compacted[] = [];
-  const report = (compacted: Compacted) => {
+  const files: CompactionResult[] = [];
+  const report = (compacted: CompactionResult) => {
     files.push(compacted);
     if (!given.has('json')) terminal.out(gain(compacted));
   };
@@ -38,6 +38,6 @@ export async function compact(given: Given, terminal: Terminal): Promise<number>
   }
 }
 
-function gain({ file, before, after }: Compacted): string {
+function gain({ file, before, after }: CompactionResult): string {
   return `${file}: ${mebibytes(before)} before, ${mebibytes(after)} now, ${mebibytes(before - after)} gained\n`;
 }

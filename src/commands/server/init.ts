@@ -1,18 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { type FirstCredentials, openPrepared, type Preparation, prepareData } from '../../accounts/prepare.ts';
-import type { Given, Terminal } from '../../cli/command.ts';
+import type { Arguments, Terminal } from '../../cli/command.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { lockDataDirectory } from '../../storage/lmdb/lock.ts';
 import { credentialsText, readAdministrator } from './administrator.ts';
-import { configOf } from './server-flags.ts';
+import { readConfig } from './server-flags.ts';
 
 /**
  * @throws {UsageError} for wrong flags, e-mail address or password
  * @throws {Error} when the directory is in use, cannot be written or is already prepared; nothing has changed then
  */
-export async function init(given: Given, terminal: Terminal): Promise<number> {
+export async function init(given: Arguments, terminal: Terminal): Promise<number> {
   const administrator = await readAdministrator(given, terminal);
-  const { data, signingAlg } = configOf(given, terminal);
+  const { data, signingAlg } = readConfig(given, terminal);
   const made = await prepare(data, { ...administrator, signingAlg, clock: systemClock, randomBytes });
   terminal.out(given.has('json') ? `${JSON.stringify(made)}\n` : credentialsText(made, data));
   return 0;

@@ -1,24 +1,24 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { checkPrepared, openPreparedOrCopy } from '../../accounts/prepare.ts';
-import type { Given, Terminal } from '../../cli/command.ts';
+import type { Arguments, Terminal } from '../../cli/command.ts';
 import { UsageError } from '../../cli/flags.ts';
-import { type Adopted, AdoptionRefused, adopt, adoptReplica } from '../../replication/adoption/adopt.ts';
+import { AdoptionRefusal, type AdoptionResult, adopt, adoptReplica } from '../../replication/adoption/adopt.ts';
 import {
-  type Holding,
+  type DirectoryState,
   type NodeStores,
   type Source,
   setAsideFolder,
   sourcesIn,
 } from '../../replication/adoption/set-aside.ts';
-import type { Uploaded } from '../../replication/log-upkeep.ts';
+import type { UploadResult } from '../../replication/log-upkeep.ts';
 import { isSealed, type PostgresKey, readSecret } from '../../replication/postgres/postgres-key.ts';
 import { showPostgres } from '../../replication/postgres/postgres-url.ts';
 import { Spool } from '../../replication/spool.ts';
 import { isPresent } from '../../runtime/files.ts';
 import { loadConfig } from '../../serve/config/config.ts';
-import { limitsOf, retentionOf } from '../../serve/config/limits.ts';
-import { postgresKeyOf, withPostgres } from '../../serve/postgres-connection.ts';
+import { getRetention, getSeriesLimits } from '../../serve/config/limits.ts';
+import { loadPostgresKey, withPostgres } from '../../serve/postgres-connection.ts';
 import { foldJournals } from '../../storage/commit/fold-journals.ts';
 import { readCopyState } from '../../storage/lmdb/accounts.ts';
 import { lockDataDirectory, waitUntilSharable } from '../../storage/lmdb/lock.ts';
@@ -31,7 +31,7 @@ import { newDatabaseKey, postgresSettings } from './server-flags.ts';
  * @throws {UsageError} for wrong flags
  * @throws {Error} when the directory or PostgreSQL cannot be used; nothing has changed then
  */
-export async function postgresAdopt(given: Given, terminal: Terminal): Promise<number> {
+export async function postgresAdopt(given: Arguments, terminal: Terminal): Promise<number> {
   if (given.has('from-replica')) return adoptFromReplica(given, terminal);
   const misplaced = ['set-aside', 'dry-run'].find((name) => given.has(name));
   if (misplaced !== undefined) throw new UsageError(`Cannot use --${misplaced} without --from-replica`);
@@ -56,21 +56,21 @@ async function move(
   { config, address }: ReturnType<typeof postgresSettings>,
   key: PostgresKey | undefined,
   allowAsynchronous: boolean,
-  onPart: (uploaded: Uploaded) => void,
+  onUpload: (uploaded: UploadResult) => void,
 ) {
   const { data, maxIdentities: identities, exposureDays } = config;
-  const settings = { ...limitsOf(config), ...retentionOf(config), identities, exposureDays };
+  const settings = { ...getSeriesLimits(config), ...getRetention(config), identities, exposureDays };
   const accounts = (await openPreparedOrCopy(data))!;
   try {
     return await withPostgres(address, (connection) =>
-      adopt({ data, accounts, connection, key, settings, allowAsynchronous, randomBytes, onPart }),
+      adopt({ data, accounts, connection, key, settings, allowAsynchronous, randomBytes, onPart: onUpload }),
     );
   } finally {
     await accounts.lmdb.close();
   }
 }
 
-function movedText({ records, usage }: Adopted): string {
+function movedText({ records, usage }: AdoptionResult): string {
   return records === undefined || usage === undefined
     ? 'Everything is already in PostgreSQL'
     : `${records} records of accounts and ${mebibytes(usage.bytes)} of usage are in PostgreSQL`;
@@ -81,7 +81,7 @@ function movedText({ records, usage }: Adopted): string {
  * @throws {UsageError} for wrong flags
  * @throws {Error} when the directory or the database cannot be used for it; nothing has changed then
  */
-async function adoptFromReplica(given: Given, terminal: Terminal): Promise<number> {
+async function adoptFromReplica(given: Arguments, terminal: Terminal): Promise<number> {
   if (given.has('dry-run')) return list(given, terminal);
   const wanted = postgresSettings(given, terminal);
   const { data } = wanted.config;
@@ -97,26 +97,26 @@ async function adoptFromReplica(given: Given, terminal: Terminal): Promise<numbe
   }
 }
 
-async function list(given: Given, terminal: Terminal): Promise<number> {
-  const flags = ['data', 'config'].filter((name) => given.has(name));
-  const { data } = loadConfig({ ...terminal, argv: flags.map((name) => `--${name}=${given.value(name)}`) });
+async function list(given: Arguments, terminal: Terminal): Promise<number> {
+  const options = ['data', 'config'].filter((name) => given.has(name));
+  const { data } = loadConfig({ ...terminal, argv: options.map((name) => `--${name}=${given.value(name)}`) });
   checkPrepared(data);
   await waitUntilSharable(data);
   const all = await inStores(data, async (stores) => sourcesIn(stores));
   const name = given.value('set-aside');
   const sources = name === undefined ? all : [chosen(all, name, data)];
   const listed = sources.map(listing);
-  terminal.out(given.has('json') ? `${JSON.stringify(listed)}\n` : listed.map(textOf).join(''));
+  terminal.out(given.has('json') ? `${JSON.stringify(listed)}\n` : listed.map(formatListing).join(''));
   return 0;
 }
 
 async function restore(
   stores: NodeStores,
   { config, address }: ReturnType<typeof postgresSettings>,
-  given: Given,
+  given: Arguments,
   terminal: Terminal,
-): Promise<[Adopted, Source]> {
-  const key = postgresKeyOf(config);
+): Promise<[AdoptionResult, Source]> {
+  const key = loadPostgresKey(config);
   const sources = sourcesIn(stores);
   const source = chosen(sources, given.value('set-aside'), stores.data);
   const secret = stores.spool.store.meta.get('secret');
@@ -124,7 +124,7 @@ async function restore(
   const stored = stores.spool.store.meta.get('stored secret');
   if (stored !== undefined && isSealed(stored)) readSecret(stored, key);
   const restored = sources.length === 1 ? '' : `${source.name} is restored\n`;
-  terminal.err(`${sources.map(listing).map(textOf).join('')}${restored}filling ${showPostgres(address)}\n`);
+  terminal.err(`${sources.map(listing).map(formatListing).join('')}${restored}filling ${showPostgres(address)}\n`);
   const adopted = await withPostgres(address, (connection) =>
     adoptReplica({
       source,
@@ -143,11 +143,11 @@ function chosen(sources: readonly Source[], name: string | undefined, data: stri
   const found = name === undefined ? sources[0] : sources.find((each) => each.name === name);
   if (found !== undefined) return found;
   if (name === undefined)
-    throw new AdoptionRefused(
+    throw new AdoptionRefusal(
       `Cannot restore from ${data}: its replica is empty or incomplete; use the directory of another node. Nothing was changed`,
     );
   const names = sources.map((each) => each.name).join(', ');
-  throw new AdoptionRefused(`Cannot find ${name} in ${data}: it has ${names}. Nothing was changed`);
+  throw new AdoptionRefusal(`Cannot find ${name} in ${data}: it has ${names}. Nothing was changed`);
 }
 
 async function inStores<T>(data: string, use: (stores: NodeStores) => Promise<T>): Promise<T> {
@@ -167,28 +167,28 @@ async function inStores<T>(data: string, use: (stores: NodeStores) => Promise<T>
   }
 }
 
-function notOfANode(data: string): AdoptionRefused {
-  return new AdoptionRefused(
+function notOfANode(data: string): AdoptionRefusal {
+  return new AdoptionRefusal(
     `Cannot restore from ${data}: it is not the directory of a node; to move a single machine, omit --from-replica. Nothing was changed`,
   );
 }
 
 /** @param completeThrough 0 until the node has received data of each open stream */
-export function listing({ name, holding }: Pick<Source, 'name'> & { readonly holding: Shown }) {
+export function listing({ name, holding }: Pick<Source, 'name'> & { readonly holding: HoldingSummary }) {
   const { applied, place, completeThrough } = holding;
   const through = completeThrough === 0 ? null : new Date(completeThrough).toISOString();
   return { name, position: applied.position, completeThrough: through, accounts: place.version };
 }
 
-type Shown = Pick<Holding, 'applied' | 'place' | 'completeThrough'>;
+type HoldingSummary = Pick<DirectoryState, 'applied' | 'place' | 'completeThrough'>;
 
-export function textOf({ name, position, completeThrough, accounts }: ReturnType<typeof listing>): string {
+export function formatListing({ name, position, completeThrough, accounts }: ReturnType<typeof listing>): string {
   const through = completeThrough ?? 'an unknown time';
   return `${name}: usage at position ${position}, complete through ${through}; accounts at version ${accounts}\n`;
 }
 
 /** @param kept the restored set-aside directory, if any */
-function restoredText(adopted: Adopted, kept: string | undefined): string {
+function restoredText(adopted: AdoptionResult, kept: string | undefined): string {
   const next = kept === undefined ? '' : `When the reports are right, remove ${kept}\n`;
   return `${movedText(adopted)}. It is database ${adopted.engine} again: start the nodes with it.\n${next}`;
 }

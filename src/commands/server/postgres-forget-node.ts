@@ -1,5 +1,5 @@
-import type { Given, Terminal } from '../../cli/command.ts';
-import { contextOf } from '../../cli/context.ts';
+import type { Arguments, Terminal } from '../../cli/command.ts';
+import { createContext } from '../../cli/context.ts';
 import { UsageError } from '../../cli/flags.ts';
 import { confirm, type Person } from '../../cli/prompt.ts';
 import { show } from '../../cli/show.ts';
@@ -11,11 +11,11 @@ import { postgresSettings } from './server-flags.ts';
 
 /**
  * @throws {UsageError} for wrong flags or URL, and without `--yes` in a script
- * @throws {PostgresUnfit} when the node is unknown, or may be running; nothing has changed then
+ * @throws {PostgresSetupError} when the node is unknown, or may be running; nothing has changed then
  * @throws {Failure} without confirmation
  */
-export async function postgresForgetNode(given: Given, terminal: Terminal): Promise<number> {
-  const { person } = contextOf(terminal);
+export async function postgresForgetNode(given: Arguments, terminal: Terminal): Promise<number> {
+  const { person } = createContext(terminal);
   if (person === undefined && !given.has('yes'))
     throw new UsageError(
       'Cannot forget a node without --yes: reports lack its unshipped data until it is started again',
@@ -31,7 +31,7 @@ export async function postgresForgetNode(given: Given, terminal: Terminal): Prom
 
 async function forget(
   connection: Connection,
-  given: Given,
+  given: Arguments,
   terminal: Terminal,
   person: Person | undefined,
 ): Promise<NodeLoss> {

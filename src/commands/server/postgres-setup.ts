@@ -1,22 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
-import type { Given, Terminal } from '../../cli/command.ts';
+import type { Arguments, Terminal } from '../../cli/command.ts';
 import { UsageError } from '../../cli/flags.ts';
 import { encryptPostgres } from '../../replication/accounts/encrypt-postgres.ts';
 import { initPostgres } from '../../replication/accounts/init-postgres.ts';
 import { newPostgresKey } from '../../replication/postgres/postgres-key.ts';
 import { migrate } from '../../replication/postgres/schema.ts';
 import { systemClock } from '../../runtime/clock.ts';
-import { postgresKeyOf, withPostgres } from '../../serve/postgres-connection.ts';
+import { loadPostgresKey, withPostgres } from '../../serve/postgres-connection.ts';
 import { credentialsText, readAdministrator } from './administrator.ts';
 import { newDatabaseKey, postgresSettings } from './server-flags.ts';
 
 /**
  * @throws {UsageError} for wrong flags, URL, e-mail address or password
- * @throws {PostgresUnfit} when it is initialised, or the role lacks a privilege; nothing has changed then
+ * @throws {PostgresSetupError} when it is initialised, or the role lacks a privilege; nothing has changed then
  * @throws {PostgresError} when it cannot be reached, or the outcome is unknown
  */
-export async function postgresInit(given: Given, terminal: Terminal): Promise<number> {
+export async function postgresInit(given: Arguments, terminal: Terminal): Promise<number> {
   const administrator = await readAdministrator(given, terminal);
   const { config, address } = postgresSettings(given, terminal);
   const { signingAlg } = config;
@@ -29,9 +29,9 @@ export async function postgresInit(given: Given, terminal: Terminal): Promise<nu
 
 /**
  * @throws {UsageError} for wrong flags or URL
- * @throws {PostgresUnfit} when it is not initialised, is newer, or a running node cannot follow; nothing has changed then
+ * @throws {PostgresSetupError} when it is not initialised, is newer, or a running node cannot follow; nothing has changed then
  */
-export async function postgresMigrate(given: Given, terminal: Terminal): Promise<number> {
+export async function postgresMigrate(given: Arguments, terminal: Terminal): Promise<number> {
   const { address } = postgresSettings(given, terminal);
   const { from, to } = await withPostgres(address, migrate);
   const text =
@@ -43,7 +43,7 @@ export async function postgresMigrate(given: Given, terminal: Terminal): Promise
 }
 
 /** Only its owner can read the key file. @throws {Error} when the file exists */
-export function postgresKey(given: Given, terminal: Terminal): number {
+export function postgresKey(given: Arguments, terminal: Terminal): number {
   const file = given.value('out')!;
   try {
     writeFileSync(file, newPostgresKey(), { flag: 'wx', mode: 0o600 });
@@ -60,11 +60,11 @@ and keep a copy apart from the backups of PostgreSQL: without it, encrypted secr
 
 /**
  * @throws {UsageError} for wrong flags or URL, and without a key file
- * @throws {PostgresUnfit} when a node runs, or the database has another key file; nothing has changed then
+ * @throws {PostgresSetupError} when a node runs, or the database has another key file; nothing has changed then
  */
-export async function postgresEncryptKeys(given: Given, terminal: Terminal): Promise<number> {
+export async function postgresEncryptKeys(given: Arguments, terminal: Terminal): Promise<number> {
   const { config, address } = postgresSettings(given, terminal);
-  const key = postgresKeyOf(config);
+  const key = loadPostgresKey(config);
   if (key === undefined)
     throw new UsageError('Cannot encrypt without --postgres-key-file: create a key file with flagmeter postgres key');
   const encrypted = await withPostgres(address, (connection) => encryptPostgres(connection, key));

@@ -1,5 +1,5 @@
-import type { Given, Terminal } from '../../cli/command.ts';
-import { contextOf } from '../../cli/context.ts';
+import type { Arguments, Terminal } from '../../cli/command.ts';
+import { createContext } from '../../cli/context.ts';
 import { makeTable, recordText, type Screen, show } from '../../cli/show.ts';
 import { checkPostgres } from '../../replication/postgres/checks.ts';
 import type { Connection } from '../../replication/postgres/connection.ts';
@@ -17,10 +17,10 @@ import { postgresSettings } from './server-flags.ts';
 
 /**
  * @throws {UsageError} for wrong flags or URL
- * @throws {PostgresUnfit} when it is not initialised, or another key file is given
+ * @throws {PostgresSetupError} when it is not initialised, or another key file is given
  * @throws {PostgresError} when it cannot be reached
  */
-export async function postgresStatus(given: Given, terminal: Terminal): Promise<number> {
+export async function postgresStatus(given: Arguments, terminal: Terminal): Promise<number> {
   const { config, address } = postgresSettings(given, terminal);
   return withPostgres(address, async (connection) => {
     if (config.postgresKeyFile !== undefined) await checkKey(connection, config.postgresKeyFile);
@@ -32,7 +32,7 @@ export async function postgresStatus(given: Given, terminal: Terminal): Promise<
     terminal.out(
       given.has('json')
         ? `${JSON.stringify({ host, ...report, warnings })}\n`
-        : statusText(report, host, warnings, contextOf(terminal)),
+        : statusText(report, host, warnings, createContext(terminal)),
     );
     return 0;
   });

@@ -1,9 +1,9 @@
 import type { Terminal } from '../../cli/command.ts';
 import { Failure } from '../../cli/failure.ts';
 import { interruptible, Progress } from '../../cli/progress.ts';
-import type { Uploaded } from '../../replication/log-upkeep.ts';
+import type { UploadResult } from '../../replication/log-upkeep.ts';
 import { systemClock } from '../../runtime/clock.ts';
-import { type Done, Interrupted, Pace } from '../../storage/backup/pace.ts';
+import { InterruptedError, Pace, type WorkProgress } from '../../storage/backup/pace.ts';
 
 interface LongWork<T> {
   /** The work in progress, for the progress bar. */
@@ -24,11 +24,11 @@ export async function longWork<T>(
   { words, gentle = false, interrupted = 'nothing was changed', work }: LongWork<T>,
 ): Promise<T> {
   const progress = new Progress(terminal, systemClock, words);
-  const tell = (done: Done) => progress.report(done);
+  const tell = (done: WorkProgress) => progress.report(done);
   try {
     return await interruptible((over) => work(new Pace({ clock: systemClock, over, tell, ...(gentle && { gentle }) })));
   } catch (error) {
-    if (error instanceof Interrupted) throw new Failure('interrupted', `Interrupted: ${interrupted}`);
+    if (error instanceof InterruptedError) throw new Failure('interrupted', `Interrupted: ${interrupted}`);
     throw error;
   } finally {
     progress.end();
@@ -38,7 +38,7 @@ export async function longWork<T>(
 const uploadReportMs = 2000;
 
 /** Reports every few seconds how much usage is uploaded. */
-export function uploadProgress({ err }: Terminal): (uploaded: Uploaded) => void {
+export function uploadProgress({ err }: Terminal): (uploaded: UploadResult) => void {
   let reportedAt = systemClock.monotonic();
   return ({ parts, bytes }) => {
     if (systemClock.monotonic() - reportedAt < uploadReportMs) return;

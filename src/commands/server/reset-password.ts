@@ -4,7 +4,7 @@ import { openDirectory } from '../../accounts/directory.ts';
 import { hashPassword, newPassword } from '../../accounts/passwords.ts';
 import { checkPrepared, openPrepared } from '../../accounts/prepare.ts';
 import { EmbeddedAccountStore } from '../../accounts/store/embedded.ts';
-import type { Given, Terminal } from '../../cli/command.ts';
+import type { Arguments, Terminal } from '../../cli/command.ts';
 import { Failure } from '../../cli/failure.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import type { Config } from '../../serve/config/config.ts';
@@ -14,17 +14,17 @@ import type { AccountTables } from '../../storage/lmdb/accounts.ts';
 import { checkLayouts } from '../../storage/lmdb/layout.ts';
 import { isLocked, lockDataDirectory, waitUntilSharable } from '../../storage/lmdb/lock.ts';
 import { readPassword } from './administrator.ts';
-import { configOf } from './server-flags.ts';
+import { readConfig } from './server-flags.ts';
 
 /**
  * Failed sign-ins are forgotten, so that the new password is accepted immediately.
  * @throws {UsageError} for wrong flags or a password that cannot be used
  * @throws {Error} when the data directory is not prepared or has no such user, or the server that uses it does not answer
  */
-export async function resetPassword(given: Given, terminal: Terminal): Promise<number> {
+export async function resetPassword(given: Arguments, terminal: Terminal): Promise<number> {
   const email = given.value('email')!;
   const chosen = await readPassword('password-file', given, email, terminal);
-  const config = configOf(given, terminal);
+  const config = readConfig(given, terminal);
   const password = chosen ?? newPassword(randomBytes);
   const passwordHash = await hashPassword(password, randomBytes);
   const removeFactors = given.has('remove-second-factors');
@@ -32,7 +32,7 @@ export async function resetPassword(given: Given, terminal: Terminal): Promise<n
   if (config.postgres === undefined) await resetOn(config.data, request);
   else await resetIn(config, request);
   const shown = chosen === undefined ? { email, password } : { email };
-  terminal.out(given.has('json') ? `${JSON.stringify(shown)}\n` : textOf(shown));
+  terminal.out(given.has('json') ? `${JSON.stringify(shown)}\n` : formatCredentials(shown));
   return 0;
 }
 
@@ -80,7 +80,7 @@ function resetIn(config: Config, request: PasswordRequest): Promise<void> {
   });
 }
 
-function textOf({ email, password }: { email: string; password?: string }): string {
+function formatCredentials({ email, password }: { email: string; password?: string }): string {
   const shown =
     password === undefined
       ? ''

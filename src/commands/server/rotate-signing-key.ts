@@ -1,20 +1,20 @@
 import { isCopy } from '../../accounts/prepare.ts';
 import {
-  draftRotation,
+  getSigningKey,
   newSigningKey,
+  putSigningKey,
   type Rotation,
   rotateSigningKey,
-  signingKeyOf,
   storedKeys,
 } from '../../accounts/signing-keys.ts';
-import type { Given, Terminal } from '../../cli/command.ts';
-import { contextOf } from '../../cli/context.ts';
+import type { Arguments, Terminal } from '../../cli/command.ts';
+import { createContext } from '../../cli/context.ts';
 import { confirm } from '../../cli/prompt.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import type { Config } from '../../serve/config/config.ts';
 import { withPostgresAccounts } from '../../serve/postgres-accounts.ts';
 import { attachAccountTables, readCopyState } from '../../storage/lmdb/accounts.ts';
-import { configOf } from './server-flags.ts';
+import { readConfig } from './server-flags.ts';
 
 /**
  * A running service, or each node, publishes the new key within seconds and signs with it a minute later.
@@ -22,9 +22,9 @@ import { configOf } from './server-flags.ts';
  * @throws {Failure} without confirmation
  * @throws {Error} when the data directory is not prepared, or cannot be written
  */
-export async function rotateSigningKeyNow(given: Given, terminal: Terminal): Promise<number> {
-  const { person } = contextOf(terminal);
-  const config = configOf(given, terminal);
+export async function rotateSigningKeyNow(given: Arguments, terminal: Terminal): Promise<number> {
+  const { person } = createContext(terminal);
+  const config = readConfig(given, terminal);
   if (person !== undefined && !given.has('yes')) await confirm(person, question, 'Nothing was rotated');
   const rotation = config.postgres === undefined ? await rotateOn(config.data) : await rotateIn(config);
   terminal.out(given.has('json') ? asJson(rotation) : asText(rotation));
@@ -46,11 +46,11 @@ async function rotateOn(data: string): Promise<Rotation> {
 
 function rotateIn(config: Config): Promise<Rotation> {
   return withPostgresAccounts(config, async ({ accounts, directory }) => {
-    const { alg } = signingKeyOf(storedKeys(accounts));
+    const { alg } = getSigningKey(storedKeys(accounts));
     const made = await newSigningKey(systemClock.now(), alg);
-    return directory.change((draft) => {
-      draft.note('signing-key.rotated', null, { type: 'signing-key', id: made.kid, name: alg });
-      return draftRotation(draft, made, systemClock.now());
+    return directory.change((tx) => {
+      tx.note('signing-key.rotated', null, { type: 'signing-key', id: made.kid, name: alg });
+      return putSigningKey(tx, made, systemClock.now());
     });
   });
 }

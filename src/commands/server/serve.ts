@@ -12,7 +12,7 @@ import { type BoundListeners, bindListeners } from '../../serve/bound-listeners.
 import { builtIn } from '../../serve/built-in.ts';
 import { type Config, loadConfig, serviceLinksIn, warnOfOpenFiles } from '../../serve/config/config.ts';
 import { readProviderFile } from '../../serve/config/provider-file.ts';
-import { publicUrls, type Served } from '../../serve/listeners.ts';
+import { publicUrls, type ServedHost } from '../../serve/listeners.ts';
 import { forgetPasswordRequests } from '../../serve/password-reset.ts';
 import { startService } from '../../serve/service.ts';
 import { leave, listenToSignals, type Reloadable, reload, type Signals, stopService } from '../../serve/signals.ts';
@@ -55,7 +55,7 @@ export async function serve(argv: readonly string[], terminal: Terminal): Promis
   }
 }
 
-interface Serving {
+interface ServeContext {
   readonly config: Config;
   readonly load: () => Config;
   readonly log: Log;
@@ -65,7 +65,7 @@ interface Serving {
 }
 
 /** Reports errors of files and addresses before anything is prepared. */
-async function bindAndServe(serving: Serving): Promise<number> {
+async function bindAndServe(serving: ServeContext): Promise<number> {
   const { config, load, log, setLogLevel, signals } = serving;
   const providers = readProviderFile(config, systemClock);
   const [engine, descriptors] = await Promise.all([loadHttpEngine(), loadDescriptors()]);
@@ -86,7 +86,7 @@ async function bindAndServe(serving: Serving): Promise<number> {
 
 async function serveOn(
   bound: BoundListeners,
-  serving: Serving & { readonly providers: ConfiguredProviders },
+  serving: ServeContext & { readonly providers: ConfiguredProviders },
   reloadable: Reloadable,
 ): Promise<number> {
   const { config, providers, log, terminal, signals } = serving;
@@ -100,8 +100,8 @@ async function serveOn(
       return await signals.toldToStop;
     }
     const common = { ...builtIn(), config, clock: systemClock, randomBytes, log, fatal: signals.fail };
-    const parts = { ...common, ...stores };
-    const service = await startService(parts, bound);
+    const services = { ...common, ...stores };
+    const service = await startService(services, bound);
     service.setProviders(providers);
     reloadable.setProviders = service.setProviders;
     reloadable.set = service.set;
@@ -123,7 +123,7 @@ async function serveOn(
 }
 
 /** @returns `undefined` if the process is to stop */
-async function openStores({ config, log, terminal, signals }: Serving) {
+async function openStores({ config, log, terminal, signals }: ServeContext) {
   if (config.postgres === undefined) return { accounts: await openOrPrepare(config, log, terminal) };
   const { openCluster } = await import('../../serve/cluster-storage.ts');
   return openCluster({ config, log, clock: systemClock, toldToStop: signals.toldToStop });
@@ -153,8 +153,8 @@ async function openOrPrepare({ data, signingAlg }: Config, log: Log, terminal: T
 
 /** The gRPC listener is not named again for a host that another listener serves. */
 function readyLine({ listeners, grpc }: BoundListeners): string {
-  const firstOf = (host: Served) => listeners.find(({ hosts }) => hosts.includes(host));
-  const named = listeners.filter((each) => each.hosts.some((host) => firstOf(host) === each));
+  const findListener = (host: ServedHost) => listeners.find(({ hosts }) => hosts.includes(host));
+  const named = listeners.filter((each) => each.hosts.some((host) => findListener(host) === each));
   const [first, ...others] = named.map(({ listener, hosts }) => ({
     address: authority(listener.host, listener.port),
     name: hosts.join('+'),
@@ -172,7 +172,7 @@ interface StartedServer {
 }
 
 export function nextSteps({ url, program, directory }: StartedServer): string {
-  const name = nameOf(program, directory);
+  const name = formatCommand(program, directory);
   const at = url === 'http://127.0.0.1:8080' ? '' : ` --url ${url}`;
   return `
 flagmeter is running. Open ${url}/
@@ -188,7 +188,7 @@ Ctrl-C stops the server.
 }
 
 /** The command that runs the program from `directory`. */
-function nameOf(program: string, directory: string): string {
+function formatCommand(program: string, directory: string): string {
   const path = relative(directory, program);
   if (path.startsWith('..') || directory === sep) return basename(program);
   return path.includes(sep) ? path : `.${sep}${path}`;

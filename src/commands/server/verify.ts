@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Given, Terminal } from '../../cli/command.ts';
+import type { Arguments, Terminal } from '../../cli/command.ts';
 import { UsageError } from '../../cli/flags.ts';
 import { readBackupKey } from '../../storage/backup/backup-key.ts';
 import { checkDirectory, type Finding } from '../../storage/backup/check-directory.ts';
@@ -11,7 +11,7 @@ import { checkRoom } from '../../storage/backup/write-file.ts';
 import { checkPresence, dataFilesIn, remedy } from '../../storage/lmdb/data-directory.ts';
 import { lockDataDirectory } from '../../storage/lmdb/lock.ts';
 import { longWork } from './progress.ts';
-import { configOf } from './server-flags.ts';
+import { readConfig } from './server-flags.ts';
 
 /**
  * Checks all files of a data directory that no service uses, or a backup.
@@ -19,11 +19,11 @@ import { configOf } from './server-flags.ts';
  * @throws {UsageError} for wrong flags
  * @throws {Error} when the directory is not prepared or in use, or the backup is incomplete
  */
-export async function verify(given: Given, terminal: Terminal): Promise<number> {
+export async function verify(given: Arguments, terminal: Terminal): Promise<number> {
   const { operand } = given;
   if (operand !== '' && given.has('data'))
     throw new UsageError(`Cannot verify ${operand} with --data: give only one of them`);
-  const { data, backupKeyFile } = configOf(given, terminal);
+  const { data, backupKeyFile } = readConfig(given, terminal);
   const report = given.has('json') ? jsonReport(terminal) : textReport(terminal);
   const isSound = await (operand === ''
     ? verifyData(data, terminal, report)
@@ -36,14 +36,14 @@ export async function verify(given: Given, terminal: Terminal): Promise<number> 
 }
 
 /** Commands to check a directory in use. */
-function copyOf(data: string): string {
+function formatCheckCommands(data: string): string {
   return `flagmeter backup --data ${data} --to FILE, then flagmeter verify FILE`;
 }
 
 async function verifyData(data: string, terminal: Terminal, report: Report): Promise<boolean> {
   if (dataFilesIn(data).length === 0)
     throw new Error(`Cannot verify ${data}: it is not a prepared data directory; specify one with --data`);
-  const lock = lockDataDirectory(data, `stop it first, or check a copy: ${copyOf(data)}`);
+  const lock = lockDataDirectory(data, `stop it first, or check a copy: ${formatCheckCommands(data)}`);
   try {
     checkPresence(data);
     const work = (pace: Pace) => checkDirectory(data, pace, report.found);

@@ -31,7 +31,7 @@ export function applicationAddress(app: string, environment: string | undefined)
 }
 
 /** The address of a flag. @param query of the current page, whose range it keeps */
-export function flagAddress(
+export function featureAddress(
   { application, environment, name }: InEnvironment & { readonly name: string },
   query: Readonly<Record<string, string>>,
 ): string {

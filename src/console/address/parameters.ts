@@ -9,7 +9,7 @@ type QueryText = Readonly<Record<string, string>>;
 type ParameterCheck = (value: string, query: QueryText) => string | undefined;
 type ParameterChecks = Readonly<Record<string, ParameterCheck>>;
 
-interface Ignored {
+interface IgnoredParameter {
   readonly name: string;
   readonly value: string;
   readonly reason: string;
@@ -30,38 +30,38 @@ export function useParameters(own: ParameterChecks): void {
   }, [own]);
 }
 
-export function oneOf(values: readonly string[]): ParameterCheck {
+export function allowOnly(values: readonly string[]): ParameterCheck {
   return (value) => (values.includes(value) ? undefined : `it is not one of ${values.join(', ')}`);
 }
 
 /** Declares the order of a table, in the parameter `sort`. */
 export function useOrder(columns: readonly { readonly key: string }[]): void {
   const keys = columns.map(({ key }) => key);
-  useParameters(useMemo(() => ({ sort: orderOf(keys) }), [keys.join()]));
+  useParameters(useMemo(() => ({ sort: allowOrder(keys) }), [keys.join()]));
 }
 
-function orderOf(keys: readonly string[]): ParameterCheck {
-  const known = oneOf(keys);
+function allowOrder(keys: readonly string[]): ParameterCheck {
+  const known = allowOnly(keys);
   return (value, query) => known(value.replace(/^-/, ''), query);
 }
 
-const ofPreset = oneOf([...Object.keys(presets), 'a day such as 2026-11-23']);
+const ofPreset = allowOnly([...Object.keys(presets), 'a day such as 2026-11-23']);
 
 /** The parameters of a range. A fixed one needs both ends, and takes precedence over a relative one. */
 export const rangeParameters: ParameterChecks = {
   range: (value, query) => (readDays(value) === undefined ? ofPreset(value, query) : undefined),
-  from: (value, { to }) => endProblem(value, to, 'to') ?? orderProblem(value, to),
-  to: (value, { from }) => endProblem(value, from, 'from') ?? orderProblem(from, value),
+  from: (value, { to }) => checkEnd(value, to, 'to') ?? checkOrder(value, to),
+  to: (value, { from }) => checkEnd(value, from, 'from') ?? checkOrder(from, value),
   tz: (value) => (isTimeZone(value) ? undefined : 'it is not a time zone such as Europe/Berlin'),
-  compare: oneOf(Object.keys(comparisons)),
+  compare: allowOnly(Object.keys(comparisons)),
 };
 
-function endProblem(value: string, other: string | undefined, name: string): string | undefined {
+function checkEnd(value: string, other: string | undefined, name: string): string | undefined {
   if (Number.isNaN(Date.parse(value))) return 'it is not a time such as 2026-11-23T12:00:00Z';
   return other === undefined ? `a fixed range needs "${name}", too` : undefined;
 }
 
-function orderProblem(from = '', to = ''): string | undefined {
+function checkOrder(from = '', to = ''): string | undefined {
   return Date.parse(from) >= Date.parse(to) ? 'the range ends before it starts' : undefined;
 }
 
@@ -81,8 +81,8 @@ export function recorded(query: QueryText): Record<string, string> {
 }
 
 /** The parameters of an address that have no effect. @param settled whether the page has read all that it uses */
-export function ignoredIn(query: QueryText, settled: boolean): readonly Ignored[] {
-  return Object.entries(query).flatMap(([name, value]): readonly Ignored[] => {
+export function ignoredIn(query: QueryText, settled: boolean): readonly IgnoredParameter[] {
+  return Object.entries(query).flatMap(([name, value]): readonly IgnoredParameter[] => {
     const reason = checks.value[name]?.(value, query);
     if (reason !== undefined) return [{ name, value, reason }];
     // The range stays in the address from page to page, also on those without one.

@@ -17,7 +17,7 @@ export interface InEnvironment {
  * Reads an address.
  * @param path without the root of the console
  */
-export function placeOf(path: string, query: Readonly<Record<string, string>>): Place {
+export function readPlace(path: string, query: Readonly<Record<string, string>>): Place {
   const [first = '', second, third, fourth = ''] = path.split('/').filter(Boolean).map(decoded);
   if (first === 'apps') return { application: second, environment: third, page: fourth };
   if (first === 'settings' && second === 'application')

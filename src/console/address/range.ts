@@ -82,21 +82,21 @@ export function readDays(text: string): Range | undefined {
   const [first, last] = dates.map((date) => Date.parse(date) / day) as [number, number];
   if (!(0 <= first && first <= last)) return undefined;
   // 30 February is parsed as 2 March.
-  return dateOf(first) === dates[0] && dateOf(last) === dates[1] ? { first, last } : undefined;
+  return formatDate(first) === dates[0] && formatDate(last) === dates[1] ? { first, last } : undefined;
 }
 
-export const dateOf = (each: number) => new Date(each * day).toISOString().slice(0, 10);
+export const formatDate = (each: number) => new Date(each * day).toISOString().slice(0, 10);
 
 /** The parameters of a range. A fixed one keeps the relative one before it, to return to. */
 export function rangeQuery(range: Range): Readonly<Record<string, string | undefined>> {
   if ('from' in range) return { from: new Date(range.from).toISOString(), to: new Date(range.to).toISOString() };
   if ('preset' in range) return { range: range.preset, from: undefined, to: undefined };
-  const first = dateOf(range.first);
-  const last = dateOf(range.last);
+  const first = formatDate(range.first);
+  const last = formatDate(range.last);
   return { range: first === last ? first : `${first}..${last}`, from: undefined, to: undefined };
 }
 
-interface Kept {
+interface Retention {
   readonly minutesMs: number;
   readonly hoursMs: number;
 }
@@ -106,7 +106,7 @@ interface Kept {
  * @param now Unix ms
  * @param zone the reader's time zone. Days are UTC days if those of the zone cannot be added up from hours.
  */
-export function boundsOf(range: Range, now: number, kept: Kept, zone = 'UTC'): Bounds {
+export function computeBounds(range: Range, now: number, kept: Retention, zone = 'UTC'): Bounds {
   const keptFrom = floor(now - kept.hoursMs, day);
   for (const each of [zone, 'UTC']) {
     const bounds = boundsIn(range, now, kept, each);
@@ -118,7 +118,7 @@ export function boundsOf(range: Range, now: number, kept: Kept, zone = 'UTC'): B
   throw new Error('unreachable');
 }
 
-function boundsIn(range: Range, now: number, kept: Kept, zone: string): Bounds {
+function boundsIn(range: Range, now: number, kept: Retention, zone: string): Bounds {
   const today = dayAt(zone, now);
   if ('preset' in range && range.preset in lengths) {
     const { length, step } = lengths[range.preset as keyof typeof lengths];
@@ -135,7 +135,7 @@ function boundsIn(range: Range, now: number, kept: Kept, zone: string): Bounds {
     const few = range.last - range.first < 8 && from >= floor(now - kept.hoursMs, day);
     return ofDays(zone, [range.first, range.last + 1], few ? 'hour' : 'day', now);
   }
-  const step = stepOf(range, now, kept);
+  const step = chooseStep(range, now, kept);
   if (step === 'day') return ofDays(zone, [dayAt(zone, range.from), dayAt(zone, range.to - 1) + 1], step, now);
   return { from: floor(range.from, widths[step]), to: ceil(range.to, widths[step]), step };
 }
@@ -148,7 +148,7 @@ function ofDays(zone: string, [first, end]: readonly [number, number], step: Ste
   return { from, to: Math.min(to, past), step, zone };
 }
 
-function stepOf({ from, to }: { from: number; to: number }, now: number, kept: Kept): Step {
+function chooseStep({ from, to }: { from: number; to: number }, now: number, kept: Retention): Step {
   const fits = (width: number, keptMs: number) => (to - from) / width <= maxBuckets && from >= now - keptMs;
   if (fits(minute, kept.minutesMs)) return 'minute';
   return fits(hour, kept.hoursMs) ? 'hour' : 'day';

@@ -5,7 +5,7 @@
  */
 import { signal } from '@preact/signals';
 import { learnTime } from './clock.ts';
-import { problemOf, Unreachable } from './problem.ts';
+import { readProblem, Unreachable } from './problem.ts';
 import { signedInAgain } from './session.ts';
 import { root } from './settings.ts';
 
@@ -45,11 +45,11 @@ export function withQuery(path: string, query: Query): string {
  * @throws {Unreachable} if there is no complete answer
  */
 export async function call<T>(method: string, path: string, options: CallOptions = {}): Promise<T> {
-  return bodyOf(await send(method, path, options));
+  return readBody(await send(method, path, options));
 }
 
-export async function bodyOf<T>(response: Response): Promise<T> {
-  if (!response.ok) throw await problemOf(response);
+export async function readBody<T>(response: Response): Promise<T> {
+  if (!response.ok) throw await readProblem(response);
   if (response.status === 204) return undefined as T;
   return response.json().catch((cause: unknown) => {
     throw new Unreachable('The answer was cut off', { cause });
@@ -61,7 +61,7 @@ export async function send(method: string, path: string, options: CallOptions = 
   for (;;) {
     const response = await attempt(method, path, options);
     if (response.status !== 401) return response;
-    const { code } = await problemOf(response);
+    const { code } = await readProblem(response);
     await signedInAgain(code === 'insufficient_user_authentication' ? 'too-old' : 'ended', options.signal);
   }
 }

@@ -8,7 +8,7 @@ interface Difference {
 
 const ignored = new Set(['updatedAt']);
 
-export function differencesOf(
+export function listDifferences(
   before: object,
   theirs: object,
   mine: Readonly<Record<string, unknown>>,
@@ -26,7 +26,7 @@ export function differencesOf(
 
 /** True if someone else has set a field to another value than the reader. */
 export function isOvertaken(before: object, theirs: object, mine: Readonly<Record<string, unknown>>): boolean {
-  return differencesOf(before, theirs, mine).some(
+  return listDifferences(before, theirs, mine).some(
     (each) => each.mine !== undefined && !same(each.before, each.theirs) && !same(each.mine, each.theirs),
   );
 }

@@ -19,7 +19,7 @@ interface Page<T> {
   readonly nextCursor: string | null;
 }
 
-type Loaded<T> = Pick<List<T>, 'items' | 'loading' | 'error'> & { readonly cursor: string | null };
+type ListState<T> = Pick<List<T>, 'items' | 'loading' | 'error'> & { readonly cursor: string | null };
 
 type ListQuery = Query & { readonly limit?: number };
 
@@ -30,7 +30,7 @@ const nothing = { items: undefined, cursor: null, loading: true, error: undefine
 export function useList<T>(path: string, query: ListQuery = {}): List<T> {
   const { limit: pageSize = 50, ...filters } = query;
   const address = withQuery(path, query);
-  const state = useSignal<Loaded<T>>(nothing);
+  const state = useSignal<ListState<T>>(nothing);
   /** The current request: another address or a reload aborts it. */
   const current = useSignal(new AbortController());
 

@@ -1,11 +1,11 @@
 import { computed, type Signal, signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { bodyOf, reachable, send } from './client.ts';
+import { reachable, readBody, send } from './client.ts';
 import { currentTime } from './clock.ts';
 import { pauseAfter } from './problem.ts';
 
 /** The state of a poll. A component that reads one of its fields is rendered when that field changes. */
-interface Polled<T> {
+interface PollState<T> {
   readonly data: T | undefined;
   /** Entity tag of `data`, for a change with `If-Match`; `undefined` if the resource has none. */
   readonly etag: string | undefined;
@@ -35,18 +35,18 @@ const maxReaders = 60;
 
 /** Data that is read at least this often counts as live, ms. */
 const liveMs = 10_000;
-let lastAnswer: number | undefined;
+let lastResponseAt: number | undefined;
 const looked = signal<readonly Reader[]>([]);
 
 /** Time of the live figures on the page; `undefined` if it has none. */
 export const liveness = computed(() => {
-  const wanted = looked.value.filter((reader) => pauseOf(reader) <= liveMs);
+  const wanted = looked.value.filter((reader) => computePause(reader) <= liveMs);
   const live = wanted.filter(({ at }) => at.value !== undefined);
   // A range that advances by a bucket is another path, which has no answer while the server cannot be reached.
   if (live.length === 0)
-    return wanted.length === 0 || reachable.value || lastAnswer === undefined
+    return wanted.length === 0 || reachable.value || lastResponseAt === undefined
       ? undefined
-      : { since: lastAnswer, error: undefined };
+      : { since: lastResponseAt, error: undefined };
   const late = live.find(({ error }) => error.value !== undefined);
   return { since: Math.min(...live.map(({ at }) => at.value!)), error: late?.error.value };
 });
@@ -57,10 +57,10 @@ export const liveness = computed(() => {
  * @param path from `resource` and `withQuery`; `undefined` reads nothing
  * @param everyMs pause between two requests; `undefined` reads each path once
  */
-export function usePoll<T>(path: string | undefined, everyMs: number | undefined): Polled<T> {
+export function usePoll<T>(path: string | undefined, everyMs: number | undefined): PollState<T> {
   useEffect(() => {
     if (path === undefined) return undefined;
-    const reader = readerOf(path);
+    const reader = getReader(path);
     const own = { everyMs };
     reader.wanted.add(own);
     updateLooked();
@@ -71,7 +71,7 @@ export function usePoll<T>(path: string | undefined, everyMs: number | undefined
       updateLooked();
     };
   }, [path, everyMs]);
-  const reader = path === undefined ? nothing : readerOf(path);
+  const reader = path === undefined ? nothing : getReader(path);
   const { data, at, error } = reader;
   return {
     get data() {
@@ -115,7 +115,7 @@ function newReader(): Reader {
   };
 }
 
-function readerOf(path: string): Reader {
+function getReader(path: string): Reader {
   const found = readers.get(path);
   if (found !== undefined) return found;
   const reader = newReader();
@@ -140,7 +140,7 @@ async function read(path: string, reader: Reader): Promise<void> {
     reader.failures += 1;
   }
   reader.stopping = undefined;
-  const pause = pauseAfter(pauseOf(reader), reader.failures, reader.error.peek());
+  const pause = pauseAfter(computePause(reader), reader.failures, reader.error.peek());
   if (pause !== undefined) reader.timer = setTimeout(() => void read(path, reader), pause);
 }
 
@@ -148,13 +148,13 @@ async function readOnce(path: string, reader: Reader, signal: AbortSignal): Prom
   const headers = reader.etag === undefined || reader.isForgotten ? {} : { 'if-none-match': reader.etag };
   const response = await send('GET', path, { headers, signal });
   if (response.status !== 304) {
-    const body = await bodyOf(response);
+    const body = await readBody(response);
     reader.etag = response.headers.get('etag') ?? undefined;
     reader.data.value = body;
   }
   reader.isForgotten = false;
-  lastAnswer = currentTime();
-  reader.at.value = lastAnswer;
+  lastResponseAt = currentTime();
+  reader.at.value = lastResponseAt;
 }
 
 function restart(path: string, reader: Reader): void {
@@ -174,7 +174,7 @@ function updateLooked(): void {
 }
 
 /** The shortest requested pause; `Infinity` if it is read once. */
-function pauseOf({ wanted }: Reader): number {
+function computePause({ wanted }: Reader): number {
   return Math.min(...Array.from(wanted, ({ everyMs }) => everyMs ?? Number.POSITIVE_INFINITY));
 }
 
@@ -187,7 +187,7 @@ function wake(): void {
 /** A path that is read once is due only without a successful answer. */
 function due(reader: Reader): boolean {
   if (reader.error.peek() !== undefined || reader.data.peek() === undefined) return true;
-  return pauseOf(reader) < Number.POSITIVE_INFINITY;
+  return computePause(reader) < Number.POSITIVE_INFINITY;
 }
 
 document.addEventListener('visibilitychange', wake);

@@ -30,14 +30,14 @@ export class Unreachable extends Error {
   override readonly name = 'Unreachable';
 }
 
-export async function problemOf(response: Response): Promise<ApiProblem> {
+export async function readProblem(response: Response): Promise<ApiProblem> {
   const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN);
   const { code = 'unknown', detail, title } = await response.json().catch(() => ({}));
   const text = detail ?? title ?? `The server answered ${response.status}`;
   return new ApiProblem(response.status, code, text, Number.isNaN(retryAfter) ? undefined : retryAfter);
 }
 
-export function messageOf(error: unknown): string {
+export function describeError(error: unknown): string {
   if (error instanceof ApiProblem) return error.message;
   if (error instanceof Unreachable) return 'The server cannot be reached. Nothing was changed; try again.';
   return 'Unexpected error in this page. Reload it.';

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import type { SignedIn, SignedInUser, SignedOut } from '../../contract/shapes/console.ts';
-import { ApiProblem, pauseAfter, problemOf, Unreachable } from './problem.ts';
+import { ApiProblem, pauseAfter, readProblem, Unreachable } from './problem.ts';
 import { root } from './settings.ts';
 
 export const user = signal<SignedInUser | undefined>(undefined);
@@ -81,8 +81,8 @@ export function signInAddress(path: string, maxAge?: number): string {
 
 export async function signOut(): Promise<void> {
   const headers = { 'flagmeter-console': '1' };
-  const answer = await fetch(`${root}/console/session`, { method: 'DELETE', headers });
-  const onward = answer.status === 200 ? ((await answer.json()) as SignedOut).continueAt : undefined;
+  const response = await fetch(`${root}/console/session`, { method: 'DELETE', headers });
+  const onward = response.status === 200 ? ((await response.json()) as SignedOut).continueAt : undefined;
   notify('signed-out');
   if (onward === undefined) leave();
   else location.assign(onward);
@@ -113,6 +113,6 @@ async function readUser(): Promise<SignedInUser | undefined> {
   }).catch((cause) => {
     throw new Unreachable('The server cannot be reached', { cause });
   });
-  if (!response.ok) throw await problemOf(response);
+  if (!response.ok) throw await readProblem(response);
   return ((await response.json()) as SignedIn).user ?? undefined;
 }

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { bodyOf, type CallOptions, send } from './client.ts';
+import { type CallOptions, readBody, send } from './client.ts';
 import { isOvertaken } from './differences.ts';
 import { ApiProblem } from './problem.ts';
 
@@ -31,7 +31,7 @@ export interface Thing<T> {
   change(change: Change<T>, extra?: Readonly<Record<string, unknown>>): Promise<boolean>;
 }
 
-export interface Tagged<T> {
+export interface ResourceVersion<T> {
   readonly data: T;
   readonly etag: string;
 }
@@ -45,7 +45,7 @@ export function useChange<T extends object>(path: string) {
   const conflict = useSignal<Conflict<T> | undefined>(undefined);
 
   /** @returns the current version, and whether it has the reader's change @throws as `call` */
-  async function change(seen: Tagged<T>, make: Change<T>, extra = {}) {
+  async function change(seen: ResourceVersion<T>, make: Change<T>, extra = {}) {
     for (let before = seen; ; ) {
       const mine = make(before.data);
       try {
@@ -72,7 +72,7 @@ export function useChange<T extends object>(path: string) {
 
 /** Reads a resource, and changes only the version that the reader has seen. @param path from `resource` */
 export function useThing<T extends object>(path: string): Thing<T> {
-  const seen = useSignal<Tagged<T> | undefined>(undefined);
+  const seen = useSignal<ResourceVersion<T> | undefined>(undefined);
   const error = useSignal<unknown>(undefined);
   const version = useSignal(0);
   const changing = useChange<T>(path);
@@ -110,7 +110,7 @@ export function useThing<T extends object>(path: string): Thing<T> {
   };
 }
 
-async function read<T>(method: string, path: string, options?: CallOptions): Promise<Tagged<T>> {
+async function read<T>(method: string, path: string, options?: CallOptions): Promise<ResourceVersion<T>> {
   const response = await send(method, path, options);
-  return { data: await bodyOf(response), etag: response.headers.get('etag') ?? '*' };
+  return { data: await readBody(response), etag: response.headers.get('etag') ?? '*' };
 }

@@ -8,12 +8,12 @@ import {
   applicationSettingsAddress,
   type EnvironmentPage,
   environmentAddress,
-  flagAddress,
+  featureAddress,
   kept,
   useQuery,
 } from '../address/address.ts';
 import { ignoredIn } from '../address/parameters.ts';
-import { type Place, placeOf, rememberPlace, withLastPlace } from '../address/place.ts';
+import { type Place, readPlace, rememberPlace, withLastPlace } from '../address/place.ts';
 import { endsNow, readRange } from '../address/range.ts';
 import { reachable, withQuery } from '../api/client.ts';
 import { now } from '../api/clock.ts';
@@ -31,7 +31,7 @@ import type { SearchDialogProps } from '../search/dialog.tsx';
 import { chooseTheme, type Theme, theme, themes } from '../styles/theme.ts';
 import { format } from '../text/format.ts';
 import { safeText } from '../text/safe-text.ts';
-import { type Liveness, livenessOf } from './liveness.ts';
+import { computeLiveness, type Liveness } from './liveness.ts';
 import { Switcher } from './switcher.tsx';
 
 const topLevel = routes.filter(({ key, path }) => key !== undefined && !path.startsWith('/apps/'));
@@ -45,7 +45,7 @@ const goTo = (title: string, key: string, run: () => void): Shortcut => ({
 export function Frame({ children }: { readonly children: ComponentChildren }) {
   const { path, query, route } = useLocation();
   useKeys(topLevel.map(({ path, title, key }) => goTo(title!, key!, () => route(root + path.replace('/:page?', '')))));
-  const here = placeOf(path.slice(root.length), query);
+  const here = readPlace(path.slice(root.length), query);
   useEffect(() => rememberPlace(here), [path]);
   const place = withLastPlace(here);
   const application = applications.value?.find(({ id }) => id === place.application);
@@ -98,19 +98,19 @@ function Switchers({ place, application }: { place: Place; application: Applicat
   const page = tabs.find((tab) => tab.page === place.page)?.page ?? 'flags';
   const all = applications.value ?? [];
   if (all.length === 0) return null;
-  const pageOf = (app: string, environment: string) =>
+  const pageAddress = (app: string, environment: string) =>
     withQuery(environmentAddress(app, environment, page), kept(query));
   const leading = (app: Application) => {
     const environment = app.environments.find(({ name }) => name === place.environment) ?? app.environments[0];
     if (environment === undefined || place.page === 'application') return applicationSettingsAddress(app.id);
-    return pageOf(app.id, environment.name);
+    return pageAddress(app.id, environment.name);
   };
   const { name: flag } = query;
   // A flag has the same name in another environment.
   const elsewhere = (app: string, environment: string) =>
     place.page === 'flag' && flag !== undefined
-      ? flagAddress({ application: app, environment, name: flag }, query)
-      : pageOf(app, environment);
+      ? featureAddress({ application: app, environment, name: flag }, query)
+      : pageAddress(app, environment);
   return (
     <div class="switchers">
       <Switcher
@@ -141,16 +141,16 @@ function Switchers({ place, application }: { place: Place; application: Applicat
 function Tabs({ place, application }: { readonly place: Place; readonly application: Application }) {
   const { query, route } = useLocation();
   const environment = place.environment ?? application.environments[0]?.name;
-  const hrefOf = (page: EnvironmentPage) =>
+  const tabAddress = (page: EnvironmentPage) =>
     environment === undefined
       ? applicationSettingsAddress(application.id)
       : withQuery(environmentAddress(application.id, environment, page), kept(query));
-  useKeys(tabs.map(({ page, title, key }) => goTo(title, key, () => route(hrefOf(page)))));
+  useKeys(tabs.map(({ page, title, key }) => goTo(title, key, () => route(tabAddress(page)))));
   return (
     <nav class="tabs" aria-label="Pages of the application">
       {environment !== undefined &&
         tabs.map(({ page, title }) => (
-          <a key={page} href={hrefOf(page)} aria-current={current(place, page)}>
+          <a key={page} href={tabAddress(page)} aria-current={current(place, page)}>
             {title}
           </a>
         ))}
@@ -183,7 +183,7 @@ function useDocumentTitle(place: Place, application: Application | undefined): v
 function LiveStatus() {
   const { query } = useQuery();
   const fixed = !endsNow(readRange(query), now.peek(), useZone());
-  const state = livenessOf({ polled: liveness.value, reachable: reachable.value, now: now.value });
+  const state = computeLiveness({ polled: liveness.value, reachable: reachable.value, now: now.value });
   useAnnounced(state?.kind);
   if (state === undefined) return fixed ? <span class="live">○ fixed range</span> : null;
   return (

@@ -6,7 +6,7 @@ export interface Liveness {
 const behindMs = 10_000;
 
 /** @returns `undefined` if the page has no live figures */
-export function livenessOf(seen: {
+export function computeLiveness(seen: {
   readonly polled: { readonly since: number; readonly error: unknown } | undefined;
   readonly reachable: boolean;
   /** Unix ms. */

@@ -1,15 +1,15 @@
-import { preferencesOf } from '../../accounts/preferences.ts';
+import { getPreferences } from '../../accounts/preferences.ts';
 import { logOutAtProvider } from '../../auth/browser/sso/logout.ts';
 import type { ConsoleSession } from '../../auth/console-session.ts';
 import { endSession, endSignIn, endsAt, noteEnd } from '../../auth/oauth/sessions.ts';
-import { Unauthorized } from '../../auth/oauth/validation.ts';
-import type { ApiError } from '../../contract/errors.ts';
-import { teamRolesOf } from '../../contract/roles.ts';
+import { UnauthorizedError } from '../../auth/oauth/validation.ts';
+import type { Refusal } from '../../contract/errors.ts';
+import { listTeamRoles } from '../../contract/roles.ts';
 import type { SignedIn, SignedOut } from '../../contract/shapes/console.ts';
 import { problem } from '../../http/answer.ts';
 import type { Endpoint, Group } from '../../http/endpoint.ts';
-import type { Reply, Request, Route } from '../../http/types.ts';
-import { type CallbackDeps, callbackEndpoint, failurePage, signInEndpoint } from './sign-in.ts';
+import type { HttpResponse, Request, Route } from '../../http/types.ts';
+import { type CallbackDeps, callbackEndpoint, refusalPage, signInEndpoint } from './sign-in.ts';
 
 const sessionPath = '/console/session';
 
@@ -28,11 +28,11 @@ export const consoleSession: Group<CallbackDeps> = {
 };
 
 /** The answer while accounts are unavailable: JSON for the console's script, a page for people. */
-export function cannotAnswer(refusal: ApiError, { path }: Pick<Route, 'path'>): Reply {
-  return path === sessionPath ? problem(refusal, { 'cache-control': 'no-store' }) : failurePage(refusal);
+export function unavailableResponse(refusal: Refusal, { path }: Pick<Route, 'path'>): HttpResponse {
+  return path === sessionPath ? problem(refusal, { 'cache-control': 'no-store' }) : refusalPage(refusal);
 }
 
-async function show({ console }: CallbackDeps, request: Request): Promise<Reply> {
+async function show({ console }: CallbackDeps, request: Request): Promise<HttpResponse> {
   const found = console.find(request);
   const body: SignedIn = found === undefined ? { user: null, expiresAt: null } : signedIn(found);
   return { status: 200, headers: { ...notCached, 'content-type': 'application/json' }, body: JSON.stringify(body) };
@@ -41,23 +41,32 @@ async function show({ console }: CallbackDeps, request: Request): Promise<Reply>
 function signedIn({ session, user }: ConsoleSession): SignedIn {
   const { id, email, name, role, teams, primaryTeam } = user;
   return {
-    user: { id, email, name, role, teams, primaryTeam, teamRoles: teamRolesOf(user), preferences: preferencesOf(user) },
+    user: {
+      id,
+      email,
+      name,
+      role,
+      teams,
+      primaryTeam,
+      teamRoles: listTeamRoles(user),
+      preferences: getPreferences(user),
+    },
     expiresAt: new Date(endsAt(session)).toISOString(),
   };
 }
 
 /** Ends the session, and the browser's sign-in with all its sessions, so that a public computer is safe to leave. */
-async function signOut(deps: CallbackDeps, request: Request): Promise<Reply> {
+async function signOut(deps: CallbackDeps, request: Request): Promise<HttpResponse> {
   const { console, directory } = deps;
   const found = console.find(request);
   const cookies = [console.removal];
   if (found !== undefined) {
     const { key, user } = found;
-    await directory.under({ id: user.id, address: request.remoteAddress }).change((draft) => {
-      const over = endSession(deps, draft, key);
+    await directory.under({ id: user.id, address: request.remoteAddress }).change((tx) => {
+      const over = endSession(deps, tx, key);
       if (over === undefined) return;
-      endSignIn(deps, draft, user.id, over.signIn);
-      noteEnd(draft, 'session.ended', user.id);
+      endSignIn(deps, tx, user.id, over.signIn);
+      noteEnd(tx, 'session.ended', user.id);
     });
   }
   const onward = await logOutAtProvider(deps, found?.session.authentication);
@@ -67,7 +76,7 @@ async function signOut(deps: CallbackDeps, request: Request): Promise<Reply> {
   return { status: 200, headers, cookies, body: JSON.stringify({ continueAt: location } satisfies SignedOut) };
 }
 
-function challenge(error: unknown): Reply {
-  if (error instanceof Unauthorized) return problem(error, { ...notCached, 'www-authenticate': error.challenge });
+function challenge(error: unknown): HttpResponse {
+  if (error instanceof UnauthorizedError) return problem(error, { ...notCached, 'www-authenticate': error.challenge });
   throw error;
 }

@@ -11,7 +11,7 @@ import type { ConsoleSettings } from '../../contract/shapes/console.ts';
 import type { Endpoint, Group } from '../../http/endpoint.ts';
 import { codingFor, typeFor } from '../../http/negotiation.ts';
 import { notFound } from '../../http/router.ts';
-import type { Handler, Reply } from '../../http/types.ts';
+import type { Handler, HttpResponse } from '../../http/types.ts';
 
 /** The paths of the console. The page routes by itself. */
 const paths = [
@@ -40,14 +40,14 @@ export function consolePages(bundle: ConsoleBundle): Group<ConsoleSettings> {
 
 function pageHandler(path: string, bundle: ConsoleBundle, settings: ConsoleSettings): Handler {
   const [, first = ''] = path.split('/');
-  if (first === 'console') return always(pageReply(bundle, settings));
-  if (first !== 'apps') return always(pageReply(bundle, settings, first));
-  const replies = new Map(Object.keys(bundle.pages).map((page) => [page, pageReply(bundle, settings, page)]));
+  if (first === 'console') return always(pageResponse(bundle, settings));
+  if (first !== 'apps') return always(pageResponse(bundle, settings, first));
+  const responses = new Map(Object.keys(bundle.pages).map((page) => [page, pageResponse(bundle, settings, page)]));
   const missing = missingPage(bundle, settings);
-  return (request, params) => replies.get(params['page'] ?? 'apps') ?? missing(request, params);
+  return (request, params) => responses.get(params['page'] ?? 'apps') ?? missing(request, params);
 }
 
-const always = (reply: Reply) => () => reply;
+const always = (response: HttpResponse) => () => response;
 
 /** The docs are the same for everyone: they contain nothing of this server. */
 const docsAccess = { credential: 'None', who: 'Everybody' };
@@ -90,9 +90,9 @@ function docsEndpoint(path: string, bind: (settings: ConsoleSettings) => Handler
 
 /** Answers a path that does not exist: a browser gets the console, which shows "Not found", and others a problem document. */
 export function missingPage(bundle: ConsoleBundle, settings: ConsoleSettings): Handler {
-  const page = pageReply(bundle, settings);
+  const page = pageResponse(bundle, settings);
   const headers = { ...page.headers, vary: 'Accept' };
-  const missing: Reply = { ...page, status: 404, code: 'not_found', headers };
+  const missing: HttpResponse = { ...page, status: 404, code: 'not_found', headers };
   return (request) => {
     const isRead = request.method === 'GET' || request.method === 'HEAD';
     const type = typeFor(request.header('accept'), ['application/problem+json', 'text/html']);
@@ -100,7 +100,7 @@ export function missingPage(bundle: ConsoleBundle, settings: ConsoleSettings): H
   };
 }
 
-function pageReply(bundle: ConsoleBundle, settings: ConsoleSettings, page?: string): Reply {
+function pageResponse(bundle: ConsoleBundle, settings: ConsoleSettings, page?: string): HttpResponse {
   const root = new URL(settings.baseUrl).pathname.replace(/\/$/, '');
   const file = (name: string) => `${root}/console/files/${name}`;
   const hints = (page === undefined ? [] : (bundle.pages[page] ?? []))
@@ -206,11 +206,11 @@ function sender(
   const headers = { ...more, 'content-type': type, vary: 'Accept-Encoding' };
   const encoded = { ...(brotli !== undefined && { br: brotli }), gzip };
   const codings = Object.keys(encoded) as (keyof typeof encoded)[];
-  const bytesOf = ([from, to]: Span) => bundle.content().subarray(from, to);
-  return (request): Reply => {
+  const readBytes = ([from, to]: Span) => bundle.content().subarray(from, to);
+  return (request): HttpResponse => {
     const encoding = codingFor(request.header('accept-encoding'), codings);
     const span = encoding && encoded[encoding];
-    if (span === undefined) return { status: 200, headers, body: gunzipSync(bytesOf(gzip)) };
-    return { status: 200, headers: { ...headers, 'content-encoding': encoding! }, body: bytesOf(span) };
+    if (span === undefined) return { status: 200, headers, body: gunzipSync(readBytes(gzip)) };
+    return { status: 200, headers: { ...headers, 'content-encoding': encoding! }, body: readBytes(span) };
   };
 }

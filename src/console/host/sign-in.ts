@@ -2,21 +2,21 @@ import { createHash } from 'node:crypto';
 import { hashSecret, type RandomBytes } from '../../accounts/secrets.ts';
 import { laterPage } from '../../auth/browser/pages/failure-page.ts';
 import { html } from '../../auth/browser/pages/html.ts';
-import { pageReply } from '../../auth/browser/pages/page.ts';
+import { pageResponse } from '../../auth/browser/pages/page.ts';
 import { beginConsoleSession, type ConsoleCallers } from '../../auth/console-session.ts';
 import { type HostCookie, hostCookie } from '../../auth/cookies/host-cookie.ts';
 import { consoleClientId, type Form } from '../../auth/oauth/clients.ts';
 import { redeemCode } from '../../auth/oauth/codes.ts';
 import { parseForm } from '../../auth/oauth/forms.ts';
-import { isMacOf, type MacKeys, macOf } from '../../auth/oauth/mac.ts';
+import { computeMac, type MacKeys, verifyMac } from '../../auth/oauth/mac.ts';
 import { OAuthError } from '../../auth/oauth/oauth-error.ts';
 import type { Services } from '../../auth/oauth/services.ts';
 import { endSession } from '../../auth/oauth/sessions.ts';
 import type { SsoServices } from '../../auth/sso/services.ts';
-import { ApiError } from '../../contract/errors.ts';
+import { Refusal } from '../../contract/errors.ts';
 import type { Endpoint } from '../../http/endpoint.ts';
-import { cookiesOf } from '../../http/pairs.ts';
-import type { Reply, Request } from '../../http/types.ts';
+import { readCookies } from '../../http/pairs.ts';
+import type { HttpResponse, Request } from '../../http/types.ts';
 
 const foreignReturn = 'The address to return to is not one of this console';
 
@@ -27,9 +27,9 @@ export const signInEndpoint: Endpoint<Services> = {
   access: { credential: 'None', who: 'Anyone with a browser' },
   bind: (deps) => (request) => {
     try {
-      return answerSignIn(deps, request);
+      return handleSignIn(deps, request);
     } catch (error) {
-      return failurePage(error);
+      return refusalPage(error);
     }
   },
 };
@@ -41,7 +41,7 @@ function callbackUrl(baseUrl: string): string {
 /** Maximum time since the user signed in, which the auth host checks. */
 type AgeLimit = { readonly max_age?: string };
 
-function answerSignIn(deps: Services, request: Request): Reply {
+function handleSignIn(deps: Services, request: Request): HttpResponse {
   const { audience } = deps;
   const asked = parseForm(request.query);
   const wanted = asked.get('return');
@@ -61,15 +61,15 @@ function begin(
   request: Request,
   returnTo: string,
   limit: AgeLimit,
-): Reply {
+): HttpResponse {
   const attempt = newAttempt(randomBytes, returnTo);
   const parameters = new URLSearchParams({
     response_type: 'code',
     client_id: consoleClientId,
     redirect_uri: callbackUrl(audience),
     scope: `openid ${serviceScope}`,
-    state: stateOf(keys, attempt),
-    code_challenge: createHash('sha256').update(verifierOf(attempt)).digest('base64url'),
+    state: encodeState(keys, attempt),
+    code_challenge: createHash('sha256').update(deriveVerifier(attempt)).digest('base64url'),
     code_challenge_method: 'S256',
     ...limit,
   });
@@ -77,7 +77,7 @@ function begin(
   return { ...sendTo(`${issuer}/connect/authorize?${parameters}`), cookies };
 }
 
-function sendTo(location: string): Reply {
+function sendTo(location: string): HttpResponse {
   return { status: 303, headers: { location, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' } };
 }
 
@@ -121,22 +121,27 @@ export const callbackEndpoint: Endpoint<CallbackDeps> = {
   method: 'GET',
   path: '/console/callback',
   access: { credential: 'Cookie of `/console/sign-in`, code', who: 'The browser that started the sign-in' },
-  bind: (deps) => (request) => answerCallback(deps, request).catch(failurePage),
+  bind: (deps) => (request) => handleCallback(deps, request).catch(refusalPage),
 };
 
-async function answerCallback(deps: CallbackDeps, request: Request): Promise<Reply> {
+async function handleCallback(deps: CallbackDeps, request: Request): Promise<HttpResponse> {
   const { audience, issuer } = deps;
   const parameters = parseForm(request.query);
   const attempt = findAttempt(deps, request, parameters.get('state') ?? '');
   if (attempt === undefined) return signInFailed(400, unknownAttempt);
-  const reply =
+  const response =
     parameters.get('iss') === issuer // RFC 9207 §2.4
       ? await finishSignIn(deps, request, attempt, parameters)
       : signInFailed(400, otherIssuer);
-  return { ...reply, cookies: [...(reply.cookies ?? []), endingCookie(audience, attempt)] };
+  return { ...response, cookies: [...(response.cookies ?? []), endingCookie(audience, attempt)] };
 }
 
-async function finishSignIn(deps: CallbackDeps, request: Request, attempt: Attempt, parameters: Form): Promise<Reply> {
+async function finishSignIn(
+  deps: CallbackDeps,
+  request: Request,
+  attempt: Attempt,
+  parameters: Form,
+): Promise<HttpResponse> {
   const { audience, console } = deps;
   const code = parameters.get('code');
   if (code === undefined) {
@@ -147,7 +152,7 @@ async function finishSignIn(deps: CallbackDeps, request: Request, attempt: Attem
     code,
     clientId: consoleClientId,
     redirectUri: callbackUrl(audience),
-    verifier: verifierOf(attempt),
+    verifier: deriveVerifier(attempt),
   };
   // The browser has one session. Its cookie is sent here if the auth host is at the same site.
   const previous = console.previous(request);
@@ -158,7 +163,7 @@ async function finishSignIn(deps: CallbackDeps, request: Request, attempt: Attem
   if (redemption.outcome !== 'exchanged') return signInFailed(400, codeRefused);
   return {
     ...sendTo(new URL(audience).origin + attempt.returnTo),
-    cookies: [console.cookieOf(redemption.turn.cookie)],
+    cookies: [console.writeCookie(redemption.issued.cookie)],
   };
 }
 
@@ -188,17 +193,17 @@ const stateForm = /^([\w-]{11})\.([0-9a-f]{64})\.([\w-]+)$/;
 
 /** Starts an attempt with an id of 64 random bits and a secret of 256. */
 function newAttempt(randomBytes: RandomBytes, returnTo: string): Attempt {
-  const part = (size: number) => Buffer.from(randomBytes(size)).toString('base64url');
-  return { id: part(8), secret: part(32), returnTo };
+  const randomText = (size: number) => Buffer.from(randomBytes(size)).toString('base64url');
+  return { id: randomText(8), secret: randomText(32), returnTo };
 }
 
 /** The `state` of an attempt: its id, a code for the cookie and the path, and the path to return to. */
-function stateOf(keys: MacKeys, { id, secret, returnTo }: Attempt): string {
-  const code = macOf(keys, purpose, id, secret, returnTo).toString('hex');
+function encodeState(keys: MacKeys, { id, secret, returnTo }: Attempt): string {
+  const code = computeMac(keys, purpose, id, secret, returnTo).toString('hex');
   return `${id}.${code}.${Buffer.from(returnTo).toString('base64url')}`;
 }
 
-function verifierOf({ secret }: Attempt): string {
+function deriveVerifier({ secret }: Attempt): string {
   return hashSecret(`verifier.${secret}`);
 }
 
@@ -212,9 +217,9 @@ function findAttempt(
   const returnTo = Buffer.from(encoded, 'base64url').toString();
   const cookie = attemptCookie(audience, id);
   const found = Buffer.from(code, 'hex');
-  for (const [sent, secret] of cookiesOf(request)) {
+  for (const [sent, secret] of readCookies(request)) {
     if (sent !== cookie.name || secret.length !== secretLength) continue;
-    if (isMacOf(found, keys, purpose, id, secret, returnTo)) return { id, secret, returnTo };
+    if (verifyMac(found, keys, purpose, id, secret, returnTo)) return { id, secret, returnTo };
   }
   return undefined;
 }
@@ -226,7 +231,7 @@ function startingCookies(
   { id, secret }: Attempt,
 ): readonly string[] {
   const prefix = `${attemptCookie(baseUrl, '').name}-`;
-  const open = Array.from(cookiesOf(request), ([sent]) => sent).filter((sent) => sent.startsWith(prefix));
+  const open = Array.from(readCookies(request), ([sent]) => sent).filter((sent) => sent.startsWith(prefix));
   // A browser sends the oldest first (RFC 6265 §5.4).
   const tooMany = open.slice(0, Math.max(0, open.length - maxAttempts + 1)).map((sent) => sent.slice(prefix.length));
   return [
@@ -244,8 +249,8 @@ function attemptCookie(baseUrl: string, id: string): HostCookie {
   return hostCookie(baseUrl, 'flagmeter-sign-in', 'Lax', id);
 }
 
-function signInFailed(status: number, reason: string, retryAfter?: number): Reply {
-  return pageReply({
+function signInFailed(status: number, reason: string, retryAfter?: number): HttpResponse {
+  return pageResponse({
     status,
     title: 'Not signed in',
     ...(retryAfter === undefined ? {} : { retryAfter: Math.ceil(retryAfter) }),
@@ -256,9 +261,9 @@ function signInFailed(status: number, reason: string, retryAfter?: number): Repl
 }
 
 /** The page for a refusal. @throws other errors unchanged */
-export function failurePage(error: unknown): Reply {
-  if (error instanceof ApiError && error.code === 'engine_unavailable') return laterPage(error);
-  if (error instanceof OAuthError || error instanceof ApiError)
+export function refusalPage(error: unknown): HttpResponse {
+  if (error instanceof Refusal && error.code === 'engine_unavailable') return laterPage(error);
+  if (error instanceof OAuthError || error instanceof Refusal)
     return signInFailed(error.status, error.message, error.retryAfter);
   throw error;
 }

@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import { applicationAddress, flagAddress, useQuery } from '../address/address.ts';
+import { applicationAddress, featureAddress, useQuery } from '../address/address.ts';
 import { withQuery } from '../api/client.ts';
 import { NotFound } from '../parts/failure.tsx';
 import { applications } from '../reader/reader.tsx';
@@ -15,7 +15,7 @@ export function ApplicationStart({ application, environment }: { application?: s
   if (found === undefined) return <NotFound />;
   const shown = environment ?? found.environments[0]?.name;
   if (flag !== undefined && shown !== undefined)
-    return <Forward to={flagAddress({ application: found.id, environment: shown, name: flag }, query)} />;
+    return <Forward to={featureAddress({ application: found.id, environment: shown, name: flag }, query)} />;
   return <Forward to={applicationAddress(found.id, shown)} />;
 }
 

@@ -3,7 +3,7 @@ import { useEffect, useErrorBoundary } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import type { Application } from '../../contract/shapes/application.ts';
 import { applicationSettingsAddress, environmentAddress } from '../address/address.ts';
-import { ApiProblem, isFinal, isOfOthers, messageOf } from '../api/problem.ts';
+import { ApiProblem, describeError, isFinal, isOfOthers } from '../api/problem.ts';
 import { root } from '../api/settings.ts';
 import { useTitle } from './title.ts';
 
@@ -25,7 +25,7 @@ export function Failure({ error }: { readonly error: unknown }) {
   return (
     <section class="notice" role="alert">
       <h1>This page cannot be shown</h1>
-      <p>{messageOf(error)}</p>
+      <p>{describeError(error)}</p>
       <p>{isFinal(error) ? 'Choose another range or another page.' : 'Retrying …'}</p>
     </section>
   );
@@ -44,7 +44,7 @@ export function Reason({ error, what, onRetry }: ReasonProps) {
   return (
     <p class="actions bad" role="alert">
       {what && `${what} cannot be read: `}
-      {messageOf(error)}
+      {describeError(error)}
       {onRetry && (
         <button type="button" onClick={onRetry}>
           Try again

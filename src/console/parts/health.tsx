@@ -5,7 +5,7 @@ import type { InEnvironment } from '../address/place.ts';
 import { resource, withQuery } from '../api/client.ts';
 import { now } from '../api/clock.ts';
 import { usePoll } from '../api/poll.ts';
-import { messageOf } from '../api/problem.ts';
+import { describeError } from '../api/problem.ts';
 import { root } from '../api/settings.ts';
 import { format, plural } from '../text/format.ts';
 import { announce } from './announce.tsx';
@@ -23,7 +23,7 @@ export function HealthLine({ application, environment }: InEnvironment) {
         Checking …
       </p>
     ) : (
-      <p class="health health-warning">The state of the environment is unknown: {messageOf(error)}</p>
+      <p class="health health-warning">The state of the environment is unknown: {describeError(error)}</p>
     );
   if (data.status === 'ok')
     return (
@@ -50,14 +50,14 @@ export function HealthLine({ application, environment }: InEnvironment) {
 export function HealthLink({ item }: { readonly item: HealthItem }) {
   const { query } = useQuery();
   return (
-    <a class={`health-link health-${item.severity}`} href={hrefOf(item, query)} title={namesText(item)}>
+    <a class={`health-link health-${item.severity}`} href={findingAddress(item, query)} title={namesText(item)}>
       {item.text}
     </a>
   );
 }
 
 /** The address of the page where one acts on a finding. @param query of the current page, whose range it keeps */
-function hrefOf({ link }: Pick<HealthItem, 'link'>, query: Readonly<Record<string, string>>): string {
+function findingAddress({ link }: Pick<HealthItem, 'link'>, query: Readonly<Record<string, string>>): string {
   const [path = '/', own] = link.split('?');
   return withQuery(root + path, {
     ...(path.startsWith('/apps/') ? kept(query) : {}),
@@ -85,9 +85,9 @@ function namesText({ count, subjects }: HealthItem): string | undefined {
 /** Announces findings that appear or disappear while the page is open, but not every change of a count. */
 export function useAnnouncedItems<Item extends Pick<HealthItem, 'text'>>(
   items: readonly Item[] | undefined,
-  keyOf: (item: Item) => string,
+  getKey: (item: Item) => string,
 ): void {
-  const found = items?.map(keyOf).join();
+  const found = items?.map(getKey).join();
   const said = useRef<string | undefined>(undefined);
   useEffect(() => {
     if (items === undefined) return;

@@ -7,11 +7,11 @@ interface ProgramEntries<Entry> {
 /** Groups entries by program. The program with the latest entry comes first. */
 export function byProgram<Entry extends { readonly lastAt: string }>(
   entries: readonly Entry[],
-  nameOf: (entry: Entry) => string,
+  getName: (entry: Entry) => string,
 ): ProgramEntries<Entry>[] {
   const groups = new Map<string, Entry[]>();
   for (const entry of entries.toSorted((a, b) => (a.lastAt < b.lastAt ? 1 : -1))) {
-    const name = nameOf(entry);
+    const name = getName(entry);
     const group = groups.get(name);
     if (group === undefined) groups.set(name, [entry]);
     else group.push(entry);

@@ -6,7 +6,7 @@ import { isAtLeast, type Role } from '../../contract/roles.ts';
 import type { Application } from '../../contract/shapes/application.ts';
 import type { Preferences, PreferencesPatch } from '../../contract/shapes/preferences.ts';
 import { useQuery } from '../address/address.ts';
-import { placeOf } from '../address/place.ts';
+import { readPlace } from '../address/place.ts';
 import { call, resource } from '../api/client.ts';
 import { useWholeList } from '../api/list.ts';
 import { forget } from '../api/poll.ts';
@@ -59,7 +59,7 @@ function teamOfAddress(): string | undefined {
   const query = Object.fromEntries(new URLSearchParams(location.search));
   if (path.startsWith('/settings/team')) return query['team'] ?? user.value?.primaryTeam;
   if (path.startsWith('/settings/webhook')) return query['team'];
-  const { application } = placeOf(path, query);
+  const { application } = readPlace(path, query);
   return applications.value?.find(({ id }) => id === application)?.teamId;
 }
 

@@ -6,7 +6,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { environmentAddress } from '../address/address.ts';
-import { placeOf } from '../address/place.ts';
+import { readPlace } from '../address/place.ts';
 import { root } from '../api/settings.ts';
 import { askedPerson } from '../pages/people/asked-person.ts';
 import { Dialog } from '../parts/dialog.tsx';
@@ -124,7 +124,7 @@ function useEntries(text: string): { readonly entries: readonly Entry[]; readonl
 /** Looks the text up as a person. The identity is not part of the address. */
 function usePersonEntry(identity: string): readonly Entry[] {
   const { path, query, route } = useLocation();
-  const { application, environment } = placeOf(path.slice(root.length), query);
+  const { application, environment } = readPlace(path.slice(root.length), query);
   if (application === undefined || environment === undefined || !hasRole('User')) return [];
   const run = () => {
     askedPerson.value = identity;

@@ -1,4 +1,4 @@
-import { byRank, rankOf, searchWords } from '../../contract/search-rank.ts';
+import { byRank, rankName, searchWords } from '../../contract/search-rank.ts';
 
 /** What a result is, in the order among equals. */
 export const kinds = {
@@ -45,9 +45,9 @@ export function ranked(entries: readonly Entry[], text: string): Entry[] {
 /** A text that is found only with the further words comes after those found by their titles. */
 function rankIn({ title, detail = '', words = '', kind }: Entry, wanted: readonly string[]): number | undefined {
   if (kind === 'person') return Number.POSITIVE_INFINITY;
-  const byTitle = rankOf(title, wanted);
+  const byTitle = rankName(title, wanted);
   if (byTitle !== undefined) return byTitle;
-  const byAll = rankOf(`${title} ${detail} ${words}`, wanted);
+  const byAll = rankName(`${title} ${detail} ${words}`, wanted);
   return byAll === undefined ? undefined : 4;
 }
 

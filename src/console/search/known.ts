@@ -6,11 +6,11 @@ import {
   address,
   applicationSettingsAddress,
   environmentAddress,
-  flagAddress,
+  featureAddress,
   kept,
   useQuery,
 } from '../address/address.ts';
-import { type Place, placeOf } from '../address/place.ts';
+import { type Place, readPlace } from '../address/place.ts';
 import { type Preset, presets, rangeQuery } from '../address/range.ts';
 import { call, resource, withQuery } from '../api/client.ts';
 import { signOut } from '../api/session.ts';
@@ -26,7 +26,7 @@ import { type Entry, sentText } from './entries.ts';
 export function useKnownEntries(): Entry[] {
   const { path, query } = useLocation();
   const { change } = useQuery();
-  const place = placeOf(path.slice(root.length), query);
+  const place = readPlace(path.slice(root.length), query);
   const all = applications.value ?? [];
   const current = all.find(({ id }) => id === place.application) ?? all[0];
   const environment = place.environment ?? current?.environments[0]?.name;
@@ -176,7 +176,7 @@ const mostRepeats = 20;
 
 export function useFound(text: string): { readonly entries: readonly Entry[]; readonly isComplete: boolean } {
   const { path, query } = useLocation();
-  const place = placeOf(path.slice(root.length), query);
+  const place = readPlace(path.slice(root.length), query);
   const found = useSignal<{ readonly q: string; readonly results: SearchResults } | undefined>(undefined);
   const q = sentText(text);
   useEffect(() => {
@@ -206,12 +206,12 @@ export function useFound(text: string): { readonly entries: readonly Entry[]; re
   // While a key is typed, earlier results that still fit stay.
   const items = q === '' ? [] : (results?.items ?? []);
   return {
-    entries: items.map((result) => entryOf(result, place, query)),
+    entries: items.map((result) => createEntry(result, place, query)),
     isComplete: isCurrent && (results?.complete ?? true),
   };
 }
 
-function entryOf(
+function createEntry(
   { type, name, detail, application, link }: SearchResult,
   place: Place,
   query: Readonly<Record<string, string>>,
@@ -220,6 +220,6 @@ function entryOf(
   const environments = applications.value?.find(({ id }) => id === application?.id)?.environments ?? [];
   const environment = environments.find((each) => each.name === place.environment)?.name;
   const isHere = type === 'feature' && application?.id === place.application && environment !== undefined;
-  const href = isHere ? flagAddress({ application: application!.id, environment, name }, query) : root + link;
+  const href = isHere ? featureAddress({ application: application!.id, environment, name }, query) : root + link;
   return { kind: type, title: name, href, ...(shown !== '' && { detail: shown }) };
 }

@@ -18,7 +18,7 @@ const units = [
 /** Times within this distance are relative; further ones are dates. */
 const relativeMs = 15 * day;
 
-function numbersOf(locale: string | undefined) {
+function createNumberFormats(locale: string | undefined) {
   const full = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 });
   const small = new Intl.NumberFormat(locale, { maximumSignificantDigits: 3 });
   const compact = compactNumbers(locale);
@@ -47,11 +47,11 @@ function numbersOf(locale: string | undefined) {
   };
 }
 
-function timesOf(locale: string | undefined, timeZone: string | undefined) {
+function createTimeFormats(locale: string | undefined, timeZone: string | undefined) {
   const dates = (options: Intl.DateTimeFormatOptions) =>
     new Intl.DateTimeFormat(locale, timeZone === undefined ? options : { timeZone, ...options });
   const times = dates({ dateStyle: 'medium', timeStyle: 'short' });
-  const dayOf = dates({ dateStyle: 'medium' });
+  const mediumDates = dates({ dateStyle: 'medium' });
   const longDates = dates({ dateStyle: 'full' });
   const clocks = dates({ timeStyle: 'short' });
   const seconds = dates({ timeStyle: 'medium' });
@@ -66,7 +66,7 @@ function timesOf(locale: string | undefined, timeZone: string | undefined) {
     /** Date and time in the reader's zone. */
     time: (at: Instant) => times.format(new Date(at)),
     /** The date in the reader's zone: `14 Oct 2026`. */
-    date: (at: Instant) => dayOf.format(new Date(at)),
+    date: (at: Instant) => mediumDates.format(new Date(at)),
     /** The date with its weekday: `Tuesday, 14 October 2026`. */
     longDate: (at: Instant) => longDates.format(new Date(at)),
     /** The time of day in the reader's zone. */
@@ -95,7 +95,7 @@ function ranges(short: Intl.DateTimeFormat, long: Intl.DateTimeFormat) {
   };
 }
 
-function durationsOf(locale: string | undefined, date: (at: Instant) => string) {
+function createDurationFormats(locale: string | undefined, date: (at: Instant) => string) {
   const relatives = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
   const unit = (name: string, count: number) =>
     new Intl.NumberFormat(locale, { style: 'unit', unit: name, unitDisplay: name === 'day' ? 'long' : 'short' }).format(
@@ -126,19 +126,19 @@ function durationsOf(locale: string | undefined, date: (at: Instant) => string) 
   };
 }
 
-export function formatsOf(locale?: string, timeZone?: string) {
-  const times = timesOf(locale, timeZone);
-  return { ...numbersOf(locale), ...times, ...durationsOf(locale, times.date) };
+export function createFormats(locale?: string, timeZone?: string) {
+  const times = createTimeFormats(locale, timeZone);
+  return { ...createNumberFormats(locale), ...times, ...createDurationFormats(locale, times.date) };
 }
 
 /** In the browser's locale, and the reader's time zone. */
-export let format = formatsOf();
+export let format = createFormats();
 
 export const browserZone = format.zone;
 
 /** Changes the time zone. What is on the page has to be rendered again. */
 export function formatIn(timeZone: string): void {
-  if (format.zone !== timeZone) format = formatsOf(undefined, timeZone);
+  if (format.zone !== timeZone) format = createFormats(undefined, timeZone);
 }
 
 /** Senders are recorded by periods of this length, ms. */

@@ -55,7 +55,7 @@ export const viewColumns = {
 export const featureColumns = {
   name,
   verdict: { label: 'Verdict', of: ({ verdict }) => verdictWord(verdict) },
-  declared: { label: 'State', of: stateOf },
+  declared: { label: 'State', of: formatState },
   lastSeenAt: 'Last seen',
   owners: { label: 'Owners', cut: true, of: ({ owners }) => ownersText(owners) || null },
   tags: { label: 'Tags', cut: true },
@@ -71,7 +71,7 @@ export const experimentColumns = {
   progress: { label: 'Progress', of: ({ progress, verdict }) => verdict ?? progress.text, cut: true },
 } as const satisfies ColumnsOf<typeof Experiment>;
 
-function stateOf({ declared, archived, permanent }: Feature): string {
+function formatState({ declared, archived, permanent }: Feature): string {
   const words = [declared ? 'declared' : 'only seen', archived && 'archived', permanent && 'permanent'];
   return words.filter((word) => typeof word === 'string').join(', ');
 }
@@ -152,11 +152,11 @@ export const deliveryColumns = {
   attempts: { label: 'Attempts', right: true },
   createdAt: 'Created',
   nextAttemptAt: 'Next',
-  latest: { label: 'Last answer', cut: true, of: lastAnswer },
+  latest: { label: 'Last answer', cut: true, of: lastResponse },
 } as const satisfies ColumnsOf<typeof Delivery>;
 
 /** The error of the last attempt, or the status of its answer. */
-function lastAnswer({ latest }: Delivery): string | number | null | undefined {
+function lastResponse({ latest }: Delivery): string | number | null | undefined {
   const last = latest.at(-1);
   return last?.error ?? last?.status;
 }
@@ -167,7 +167,7 @@ export const auditColumns = {
   'actor.name': { label: 'Who', cut: true, of: ({ actor }) => actor.name || actor.type },
   'target.name': { label: 'Target', cut: true },
   'actor.address': 'From',
-  factors: { label: 'Factors', cut: true, of: factorsOf },
+  factors: { label: 'Factors', cut: true, of: formatFactors },
   reason: 'Reason',
   changes: { label: 'Changes', cut: true, of: ({ changes }) => changesText(changes ?? []) },
 } as const satisfies ColumnsOf<typeof AuditEntry>;
@@ -192,7 +192,7 @@ interface Proof {
 }
 
 /** The factors of a sign-in, as text: `password, totp`, or `provider (Okta)`. */
-export function factorsOf({ factors, provider }: Proof): string | null {
+export function formatFactors({ factors, provider }: Proof): string | null {
   const words = factors?.map((factor) => (factor === 'provider' && provider ? `provider (${provider})` : factor));
   return words?.join(', ') ?? null;
 }

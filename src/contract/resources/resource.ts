@@ -1,8 +1,8 @@
-import type { Field, FieldValue, Flag, Operand } from '../shapes/option.ts';
+import type { Field, FieldValue, Operand, Option } from '../shapes/option.ts';
 import type { AnyColumns } from './column.ts';
 
 /** How the items of a list are identified. */
-export interface Naming {
+export interface ItemIdentity {
   readonly one: string;
   /** The field that is unique to each item. */
   readonly key: string;
@@ -13,7 +13,7 @@ export interface Naming {
 }
 
 /** A resource of the management API: its path, columns and fields, and what can be done with it. */
-export interface Resource extends Naming {
+export interface Resource extends ItemIdentity {
   /** The word for it in the client: `apps`. */
   readonly name: string;
   readonly many: string;
@@ -69,7 +69,7 @@ export interface Removal {
 export interface Action {
   readonly word: string;
   readonly summary: string;
-  readonly flags?: readonly Flag[];
+  readonly options?: readonly Option[];
   readonly fields?: readonly Field[];
   /** A field that is not `null` in an item with a successor of the same name. A name then stands for the successor. */
   readonly replaced?: string;

@@ -7,19 +7,19 @@ import { featureOptions } from '../shapes/feature.ts';
 import { identityProviderOptions } from '../shapes/identity-provider.ts';
 import { resetLinkOptions } from '../shapes/invitation.ts';
 import { metricOptions } from '../shapes/metric.ts';
-import { type Field, flag, rangeFlags, valuesOf } from '../shapes/option.ts';
+import { type Field, listValues, option, rangeOptions } from '../shapes/option.ts';
 import { signInClientOptions } from '../shapes/sign-in-client.ts';
 import { teamOptions } from '../shapes/team.ts';
 import { memberOptions, userOptions } from '../shapes/user.ts';
 import { viewOptions } from '../shapes/view.ts';
 import { webhookOptions } from '../shapes/webhook.ts';
-import { silenceOf, silenceOnly, type VerdictKind, verdictKinds, verdictWord } from '../verdicts.ts';
+import { explainSilence, silenceOnly, type VerdictKind, verdictKinds, verdictWord } from '../verdicts.ts';
 import * as columns from './columns.ts';
 import type { Resource } from './resource.ts';
 
-type Declared = Omit<Resource, 'many' | 'key'> & Partial<Pick<Resource, 'many' | 'key'>>;
+type ResourceDeclaration = Omit<Resource, 'many' | 'key'> & Partial<Pick<Resource, 'many' | 'key'>>;
 
-function resource(declared: Declared): Resource {
+function resource(declared: ResourceDeclaration): Resource {
   return { many: `${declared.one}s`, key: 'id', ...declared };
 }
 
@@ -48,11 +48,11 @@ const keys = resource({
   create: {
     operand: {
       name: 'TYPE',
-      values: valuesOf(keyType),
+      values: listValues(keyType),
       description: 'Frontend for browsers, Mobile for apps, or Backend for servers',
       field: 'type',
     },
-    fields: [flag('name NAME', 'Key name')],
+    fields: [option('name NAME', 'Key name')],
     secret: shownOnce,
   },
   actions: [
@@ -91,7 +91,7 @@ const views = resource({
 });
 
 function onlyIf(what: string, more?: Partial<Field>): Field {
-  return flag(`${what} true|false`, `Only ${what} ones (true), or all others (false)`, {
+  return option(`${what} true|false`, `Only ${what} ones (true), or all others (false)`, {
     values: ['true', 'false'],
     as: 'boolean',
     ...more,
@@ -100,11 +100,11 @@ function onlyIf(what: string, more?: Partial<Field>): Field {
 
 const verdicts = verdictKinds.map((kind) => verdictWord(kind)!);
 
-const onlyVerdict = flag('verdict VERDICT', 'Only those with this verdict', {
+const onlyVerdict = option('verdict VERDICT', 'Only those with this verdict', {
   values: verdicts,
   more: verdicts.join(', '),
   as: 'underscored',
-  caveat: (value) => silenceOf(value.replaceAll('-', '_') as VerdictKind),
+  caveat: (value) => explainSilence(value.replaceAll('-', '_') as VerdictKind),
 });
 
 const onlyStale = onlyIf('stale', {
@@ -122,13 +122,13 @@ const features = resource({
   inRows: true,
   filters: [
     onlyVerdict,
-    flag('environment NAME', 'Times and verdicts of this environment only'),
+    option('environment NAME', 'Times and verdicts of this environment only'),
     onlyIf('declared'),
     onlyIf('archived'),
     onlyStale,
-    flag('owner OWNER', 'Only those of this owner: an id, or a name'),
-    flag('tag TAG', 'Only those with this tag'),
-    flag('mine', 'Only those whose owner is you or one of your teams', { as: 'set' }),
+    option('owner OWNER', 'Only those of this owner: an id, or a name'),
+    option('tag TAG', 'Only those with this tag'),
+    option('mine', 'Only those whose owner is you or one of your teams', { as: 'set' }),
   ],
   columns: columns.featureColumns,
   create: {
@@ -146,15 +146,15 @@ const activity = resource({
   collection: 'activity',
   inRows: true,
   filters: [
-    flag('environment NAME', 'Changes in this environment, and in all of them'),
-    flag('feature NAME', 'Changes of this feature only'),
-    flag('kind KIND', 'Changes of this kind only', {
+    option('environment NAME', 'Changes in this environment, and in all of them'),
+    option('feature NAME', 'Changes of this feature only'),
+    option('kind KIND', 'Changes of this kind only', {
       values: activityKindNames.map((each) => each.replaceAll('_', '-')),
       as: 'underscored',
     }),
-    flag('actor WHO', 'Author: e-mail address or id of a user, or client id of an API key', { as: 'userId' }),
-    flag('search TEXT', 'Text in the change, or in the names of flags, keys and authors'),
-    ...rangeFlags('7 days before the end'),
+    option('actor WHO', 'Author: e-mail address or id of a user, or client id of an API key', { as: 'userId' }),
+    option('search TEXT', 'Text in the change, or in the names of flags, keys and authors'),
+    ...rangeOptions('7 days before the end'),
   ],
   columns: columns.activityColumns,
 });
@@ -285,10 +285,10 @@ const audit = resource({
   collection: 'audit',
   defaultLimit: 100,
   filters: [
-    flag('action ACTION', 'Action, such as application.created, or a prefix of actions: application'),
-    flag('actor WHO', 'Actor: e-mail address or id of a user, or client id of an API key', { as: 'userId' }),
-    flag('app APP', 'Application: id or name', { field: 'application', as: 'applicationId' }),
-    ...rangeFlags('the first entry'),
+    option('action ACTION', 'Action, such as application.created, or a prefix of actions: application'),
+    option('actor WHO', 'Actor: e-mail address or id of a user, or client id of an API key', { as: 'userId' }),
+    option('app APP', 'Application: id or name', { field: 'application', as: 'applicationId' }),
+    ...rangeOptions('the first entry'),
   ],
   columns: columns.auditColumns,
 });
@@ -313,14 +313,14 @@ const experiments = resource({
   filters: [
     experimentFilters.feature,
     experimentFilters.environment,
-    flag('state STATE', 'Only those in this state', { values: [...experimentStates] }),
+    option('state STATE', 'Only those in this state', { values: [...experimentStates] }),
   ],
   create: { operand: { name: 'NAME', description: 'Name of the experiment' }, fields: experimentOptions.create },
   update: { fields: experimentOptions.update },
   remove: { loses: 'Its result is deleted too' },
 });
 
-const delivery = flag('delivery ID', 'Id of the delivery, from webhooks deliveries', { required: true });
+const delivery = option('delivery ID', 'Id of the delivery, from webhooks deliveries', { required: true });
 
 const webhooks = resource({
   name: 'webhooks',
@@ -359,14 +359,14 @@ const webhooks = resource({
     {
       word: 'sent',
       summary: 'Show what a delivery of a webhook sent, and the answers',
-      flags: [delivery],
+      options: [delivery],
       path: ['deliveries', '--delivery'],
       method: 'GET',
     },
     {
       word: 'redeliver',
       summary: 'Repeat a delivery of a webhook',
-      flags: [delivery],
+      options: [delivery],
       path: ['deliveries', '--delivery', 'redeliver'],
     },
   ],

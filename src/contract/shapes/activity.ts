@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { activityKindNames } from '../activity.ts';
 import { actorTypes } from '../audit.ts';
-import { exampleTime, listOf, oneOf, orNull, shape, text, time } from './fields.ts';
+import { exampleTime, list, oneOf, orNull, shape, text, time } from './fields.ts';
 
 /** A changed setting, with its values as text. */
 export const ChangedField = Type.Object({
@@ -32,7 +32,7 @@ export const ActivityItem = shape(
       }),
       'Who made the change; `null` for a change in the data.',
     ),
-    changes: listOf(ChangedField, 'The changed settings, or the shares of variants.'),
+    changes: list(ChangedField, 'The changed settings, or the shares of variants.'),
     until: orNull(time('The end of a period, such as of refusals; `null` if it lasts, or has no length.')),
   },
   {

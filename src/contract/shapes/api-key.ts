@@ -4,18 +4,18 @@ import {
   bodyShape,
   exampleIds,
   exampleTime,
-  listOf,
+  list,
   name,
   oneOf,
   optional,
   orNull,
-  type Stored,
+  type StoredFields,
   shape,
   Time,
   text,
   time,
 } from './fields.ts';
-import { fieldsOf, laterForms, newName, flag as option } from './option.ts';
+import { createFields, laterForms, newName, option } from './option.ts';
 import { publicKeyOption, publicKeys, ShownPublicKey, ShownTrust, trust } from './public-key.ts';
 import { role, roleOption } from './user.ts';
 
@@ -35,11 +35,11 @@ const fields = {
   role,
   scopes,
   applications: orNull(
-    listOf(Type.String(), 'Ids of the applications that it is bound to; `null` if it may reach the whole team.'),
+    list(Type.String(), 'Ids of the applications that it is bound to; `null` if it may reach the whole team.'),
   ),
   teamId: text('Id of the team that owns it.'),
   credential: oneOf(['secret', 'public-keys', 'trust'], 'What it authenticates by.'),
-  publicKeys: listOf(ShownPublicKey, 'The registered public keys. Empty unless it authenticates by them.'),
+  publicKeys: list(ShownPublicKey, 'The registered public keys. Empty unless it authenticates by them.'),
   trust: Type.Optional(ShownTrust),
   expiresAt: orNull(time('Time from which the API key and its tokens are refused; `null` if never.')),
   lastUsedAt: orNull(time('Time of the last use, to about five minutes; `null` if it was never used.')),
@@ -47,7 +47,7 @@ const fields = {
   previousSecretUntil: orNull(
     time('Time until which the previous secret is accepted as well; `null` if there is none.'),
   ),
-  warnings: listOf(Warning, 'Problems of the API key.'),
+  warnings: list(Warning, 'Problems of the API key.'),
   createdAt: time('Creation time.'),
 };
 
@@ -73,7 +73,7 @@ export type ApiKey = Static<typeof ApiKey>;
 
 /** Settings that are stored and shown as they are sent. */
 export const plainKeySettings = ['name'] as const;
-export type PlainKeySettings = Stored<ApiKey, typeof plainKeySettings>;
+export type PlainKeySettings = StoredFields<ApiKey, typeof plainKeySettings>;
 
 export const ApiKeyShownOnce = shape(
   'ApiKeyShownOnce',
@@ -132,10 +132,10 @@ const settingOptions = {
 };
 
 export const apiKeyOptions = {
-  create: fieldsOf(NewApiKey, {
+  create: createFields(NewApiKey, {
     name: null,
     role: { ...roleOption, more: 'stands for its scope; default: User' },
     ...settingOptions,
   }),
-  update: fieldsOf(ApiKeyPatch, { name: newName, role: roleOption, ...settingOptions }),
+  update: createFields(ApiKeyPatch, { name: newName, role: roleOption, ...settingOptions }),
 };

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { bodyShape, count, exampleIds, exampleTime, listOf, name, oneOf, orNull, shape, text, time } from './fields.ts';
+import { bodyShape, count, exampleIds, exampleTime, list, name, oneOf, orNull, shape, text, time } from './fields.ts';
 
 export const type = Type.Union([Type.Literal('Frontend'), Type.Literal('Mobile'), Type.Literal('Backend')], {
   description: 'Frontend and Mobile keys are for browsers and apps, and are public. A Backend key is secret.',
@@ -22,7 +22,7 @@ const Refused = Type.Object(
   {
     count: count('Number of refused messages since the key was created.'),
     lastAt: orNull(time('Time of the last one, to about a minute; `null` if there was none.')),
-    reasons: listOf(
+    reasons: list(
       Type.Object({
         code: text('Code of the refusal, as in `docs/errors.md`.'),
         count: count('Number of messages refused with it.'),
@@ -46,7 +46,7 @@ export const ApplicationKey = shape(
     expiresAt: orNull(time('Time from which the key is refused, because it was rotated; `null` if it was not.')),
     lastUsedAt: orNull(time('Time of the last use, to about a minute; `null` if it was never used.')),
     refused: Refused,
-    warnings: listOf(Warning, 'Problems of the key.'),
+    warnings: list(Warning, 'Problems of the key.'),
     revokedAt: Type.Optional(time('Time of the revocation; only in the list of revoked keys.')),
   },
   {

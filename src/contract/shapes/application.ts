@@ -1,19 +1,19 @@
 import Type, { type Static } from 'typebox';
 import {
   bodyShape,
+  boolean,
   exampleIds,
   exampleTime,
-  flag,
-  listOf,
+  list,
   name,
   optional,
   orNull,
-  type Stored,
+  type StoredFields,
   shape,
   text,
   time,
 } from './fields.ts';
-import { fieldsOf, newName, flag as option, teamFlag } from './option.ts';
+import { createFields, newName, option, teamOption } from './option.ts';
 
 export const Environment = shape(
   'Environment',
@@ -52,7 +52,7 @@ export const Application = shape(
     teamId: text('Id of the team that owns it.'),
     name: name(),
     ...settings,
-    environments: listOf(Environment, 'Environments, oldest first.'),
+    environments: list(Environment, 'Environments, oldest first.'),
     createdAt: time('Creation time.'),
     updatedAt: time('Time of the last change.'),
   },
@@ -73,7 +73,7 @@ export type Application = Static<typeof Application>;
 
 /** Settings that are stored and shown as they are sent. */
 export const plainApplicationSettings = ['name', 'allowedOrigins', 'acceptClientIdentities', 'rate', 'burst'] as const;
-export type PlainApplicationSettings = Stored<Application, typeof plainApplicationSettings>;
+export type PlainApplicationSettings = StoredFields<Application, typeof plainApplicationSettings>;
 
 export const plainApplicationDefaults = {
   allowedOrigins: [],
@@ -88,7 +88,7 @@ export const NewApplication = bodyShape(
     name: name(),
     teamId: Type.Optional(text('The default is your primary team.')),
     environments: Type.Optional(
-      listOf(name(), 'Names of the initial environments. The default is Production, Staging and Development.'),
+      list(name(), 'Names of the initial environments. The default is Production, Staging and Development.'),
     ),
     ...optionalSettings,
   },
@@ -116,22 +116,22 @@ const settingOptions = {
 } as const;
 
 export const applicationOptions = {
-  create: fieldsOf(NewApplication, {
+  create: createFields(NewApplication, {
     name: null,
     environments: option('env NAME', 'Environment; repeatable', {
       more: 'default: Production, Staging and Development',
     }),
     ...settingOptions,
-    teamId: teamFlag,
+    teamId: teamOption,
   }),
-  update: fieldsOf(ApplicationPatch, { name: newName, ...settingOptions }),
+  update: createFields(ApplicationPatch, { name: newName, ...settingOptions }),
 };
 
 export const OriginCheck = shape(
   'OriginCheck',
   {
     origin: text('The origin in question.'),
-    allowed: flag('Whether packets from its pages are accepted.'),
+    allowed: boolean('Whether packets from its pages are accepted.'),
     by: orNull(
       text('The first pattern of `allowedOrigins` that allows it; `null` if none does, or if the list is empty.'),
     ),

@@ -3,7 +3,7 @@ import Type from 'typebox';
 import { actorTypes } from '../audit.ts';
 import { factors } from '../sign-in.ts';
 import { ChangedField } from './activity.ts';
-import { exampleIds, exampleTime, listOf, oneOf, orNull, shape, text, time } from './fields.ts';
+import { exampleIds, exampleTime, list, oneOf, orNull, shape, text, time } from './fields.ts';
 
 export const AuditEntry = shape(
   'AuditEntry',
@@ -24,7 +24,7 @@ export const AuditEntry = shape(
       name: text('Name of the target at that time.'),
     }),
     factors: Type.Optional(
-      listOf(oneOf(factors, 'A factor.'), 'Factors that proved a sign-in, or failed to; absent from other entries.'),
+      list(oneOf(factors, 'A factor.'), 'Factors that proved a sign-in, or failed to; absent from other entries.'),
     ),
     provider: Type.Optional(text('Name of the identity provider of a sign-in, if it came from one.')),
     reason: Type.Optional(
@@ -36,7 +36,7 @@ export const AuditEntry = shape(
       text('Id of the application that the target belongs to. Entries of earlier versions lack that of keys.'),
     ),
     changes: Type.Optional(
-      listOf(ChangedField, 'The changed settings. Absent if none are recorded, as in entries of earlier versions.'),
+      list(ChangedField, 'The changed settings. Absent if none are recorded, as in entries of earlier versions.'),
     ),
   },
   {

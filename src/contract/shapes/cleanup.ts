@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { FeatureCode } from './code-scan.ts';
-import { count, exampleOf, exampleTime, flag, listOf, oneOf, orNull, shape, text, time } from './fields.ts';
+import { boolean, count, exampleTime, getExample, list, oneOf, orNull, shape, text, time } from './fields.ts';
 import { exampleOwned, owned } from './owner.ts';
 import { Reason, verdictKind } from './verdict.ts';
 
@@ -20,11 +20,11 @@ const Item = Type.Object({
     'Next step. `remove`: remove it from the code, then archive it. `keep_variant`: keep the branch of the variant, and remove the rest. `archive`: the code no longer names it.',
   ),
   nextText: text('The next step as a sentence.'),
-  environments: listOf(text('Name of an environment.'), 'Environments that the verdict is about.'),
-  declared: flag('Whether the team has declared it.'),
+  environments: list(text('Name of an environment.'), 'Environments that the verdict is about.'),
+  declared: boolean('Whether the team has declared it.'),
   ...owned,
-  reasons: listOf(Reason, 'Evidence, the most important first.'),
-  code: listOf(FeatureCode, 'Its places in the code, by repository.'),
+  reasons: list(Reason, 'Evidence, the most important first.'),
+  code: list(FeatureCode, 'Its places in the code, by repository.'),
   pullRequest: PullRequest,
 });
 export type CleanupItem = Static<typeof Item>;
@@ -52,9 +52,9 @@ export const Cleanup = shape(
   'Cleanup',
   {
     at: time('Time of computation.'),
-    items: listOf(Item, `The features that can go, at most ${maxCleanup}: safe ones first, then by time.`),
+    items: list(Item, `The features that can go, at most ${maxCleanup}: safe ones first, then by time.`),
     total: count('Number of all features that can go.'),
-    blocked: listOf(Blocked, `Features without a sign of need that cannot go yet, at most ${maxCleanup}.`),
+    blocked: list(Blocked, `Features without a sign of need that cannot go yet, at most ${maxCleanup}.`),
     blockedTotal: count('Number of all features that cannot go yet.'),
     pullRequest: orNull(PullRequest, 'One text for all listed features; `null` without any.'),
   },
@@ -74,7 +74,7 @@ export const Cleanup = shape(
         owners: [...exampleOwned.owners],
         tags: [...exampleOwned.tags],
         reasons: [{ ...exampleReason, names: [] }],
-        code: [exampleOf(FeatureCode)],
+        code: [getExample(FeatureCode)],
         pullRequest: examplePullRequest,
       },
     ],

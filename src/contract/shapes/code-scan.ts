@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { bodyShape, count, exampleTime, listOf, name, orNull, printable, shape, text, time } from './fields.ts';
+import { bodyShape, count, exampleTime, list, name, orNull, printable, shape, text, time } from './fields.ts';
 
 /** Bounds of the scan of one repository. */
 export const maxScans = 20;
@@ -84,7 +84,7 @@ export type CodeScan = Static<typeof CodeScan>;
 const Reference = Type.Object({
   path: text('Path in the repository.'),
   line: count('Line, from 1.'),
-  owners: listOf(text('A person, team or e-mail address.'), 'Owners of the file by CODEOWNERS.'),
+  owners: list(text('A person, team or e-mail address.'), 'Owners of the file by CODEOWNERS.'),
   url: orNull(text('Address of the line at the code host; `null` without a template.')),
 });
 
@@ -94,7 +94,7 @@ export const FeatureCode = shape(
   {
     ...scanned,
     count: count('Number of places; 0 if the code does not name the feature.'),
-    references: listOf(Reference, `The first places, at most ${maxReferencesEach}.`),
+    references: list(Reference, `The first places, at most ${maxReferencesEach}.`),
     missingSince: orNull(time('Time of the first scan without the feature, if an earlier scan found it.')),
   },
   {

@@ -1,5 +1,5 @@
 import Type, { type Static, type TSchema } from 'typebox';
-import { count, day, flag, interval, listOf, number, oneOf, orNull, shape, text } from './fields.ts';
+import { boolean, count, day, interval, list, number, oneOf, orNull, shape, text } from './fields.ts';
 
 const share = (description: string) => Type.Number({ minimum: 0, maximum: 1, description });
 const probability = share;
@@ -37,14 +37,14 @@ const SampleRatio = Type.Object({
   expected: byVariant(share('A share.'), 'Expected share of users by variant.'),
   observed: byVariant(share('A share.'), 'Observed share of users by variant.'),
   p: probability('p-value: the probability of a deviation this large if users are split as declared.'),
-  mismatch: flag(
+  mismatch: boolean(
     'Whether the p-value is below 0.001 and the deviation at least a percentage point, which indicates a faulty split.',
   ),
 });
 
 const SeveralVariants = Type.Object({
   share: share('Share of users who were given more than one variant, within 4 percentage points.'),
-  warn: flag('Whether the share is too high for the comparison to be of separate groups.'),
+  warn: boolean('Whether the share is too high for the comparison to be of separate groups.'),
 });
 
 export const Comparison = shape(
@@ -57,7 +57,7 @@ export const Comparison = shape(
     days: count('Number of compared days: all figures cover the days on which every comparable variant was given.'),
     event: oneOf(['used', 'viewed'], 'The event that a check may lead to.'),
     base: orNull(text('Variant that the others are compared with; `null` if none was given.')),
-    variants: listOf(ComparedVariant, 'Variants that were given, by number of users.'),
+    variants: list(ComparedVariant, 'Variants that were given, by number of users.'),
     outcome: oneOf(
       ['difference', 'no_clear_difference', 'not_enough'],
       '`difference`: at least one variant differs significantly from the base. `no_clear_difference`: none does. `not_enough`: there is too little data.',

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { count, day, exampleOf, interval, listOf, number, oneOf, orNull, shape, text } from './fields.ts';
+import { count, day, getExample, interval, list, number, oneOf, orNull, shape, text } from './fields.ts';
 
 const Difference = Type.Object({
   estimate: number('How much higher the value per check is than that of the base.'),
@@ -25,7 +25,7 @@ const GuardrailResult = Type.Object({
     '`worse`: a variant is worse by more than is tolerated. `ok`: none is. `unclear`: the intervals do not tell.',
   ),
   text: text('The state in a sentence.'),
-  variants: listOf(MeasuredVariant, 'The variants, the base first.'),
+  variants: list(MeasuredVariant, 'The variants, the base first.'),
 });
 
 const experimentOutcomes = ['better', 'worse', 'inconclusive', 'not_enough', 'untrustworthy', 'open'] as const;
@@ -49,8 +49,8 @@ export const ExperimentFigures = shape(
     text: text('The outcome in a sentence.'),
     metric: text('Primary metric.'),
     base: text('Variant that the others are compared with.'),
-    variants: listOf(MeasuredVariant, 'The variants, the base first.'),
-    guardrails: listOf(GuardrailResult, 'The guardrail metrics.'),
+    variants: list(MeasuredVariant, 'The variants, the base first.'),
+    guardrails: list(GuardrailResult, 'The guardrail metrics.'),
     split: oneOf(
       ['ok', 'off', 'unknown'],
       'Whether users are split as intended; `off` makes the result untrustworthy.',
@@ -85,4 +85,4 @@ export const ExperimentFigures = shape(
   },
 );
 export type ExperimentFigures = Static<typeof ExperimentFigures>;
-export const exampleFigures = exampleOf(ExperimentFigures);
+export const exampleFigures = getExample(ExperimentFigures);

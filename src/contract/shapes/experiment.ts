@@ -3,22 +3,22 @@ import { ExperimentFigures, exampleFigures } from './experiment-figures.ts';
 import { weights } from './feature.ts';
 import {
   bodyShape,
+  boolean,
   count,
   exampleTime,
-  flag,
-  listOf,
+  list,
   name,
   oneOf,
   optional,
   orNull,
   printable,
-  type Stored,
+  type StoredFields,
   shape,
   Time,
   text,
   time,
 } from './fields.ts';
-import { fieldsOf, newName, flag as option } from './option.ts';
+import { createFields, newName, option } from './option.ts';
 import { exampleOwned, Owner } from './owner.ts';
 
 /** The states of an experiment, in the order of lists. */
@@ -135,8 +135,8 @@ const planOptions = {
 } as const;
 
 export const experimentOptions = {
-  create: fieldsOf(NewExperiment, { name: null, feature: experimentFilters.feature, ...planOptions }),
-  update: fieldsOf(ExperimentPatch, {
+  create: createFields(NewExperiment, { name: null, feature: experimentFilters.feature, ...planOptions }),
+  update: createFields(ExperimentPatch, {
     name: newName,
     ...planOptions,
     stop: option('stop REASON', 'Stop it before its planned end, for this reason'),
@@ -155,7 +155,7 @@ export const Experiment = shape(
   {
     id: text('Id.'),
     feature: text('Feature that it is about.'),
-    owners: listOf(Owner, 'Owners of the feature.'),
+    owners: list(Owner, 'Owners of the feature.'),
     name: text('Name.'),
     hypothesis: orNull(text('What the team expects, and why.')),
     environment: orNull(text('Environment in which it runs; `null` if it was deleted.')),
@@ -166,7 +166,7 @@ export const Experiment = shape(
     users: orNull(count('Planned number of users of each variant.')),
     metric: text('Primary metric.'),
     direction: oneOf(['up', 'down'], 'The better direction.'),
-    guardrails: listOf(Guardrail, 'Metrics that must not become worse.'),
+    guardrails: list(Guardrail, 'Metrics that must not become worse.'),
     state: oneOf(experimentStates, 'State.'),
     progress: Progress,
     finishedAt: orNull(time('When its result was frozen.')),
@@ -199,7 +199,7 @@ export type Experiment = Static<typeof Experiment>;
 
 /** Settings that are stored and shown as they are sent. */
 export const plainPlanSettings = ['name', 'hypothesis', 'base', 'users', 'metric', 'direction', 'guardrails'] as const;
-export type PlainPlanSettings = Stored<Experiment, typeof plainPlanSettings>;
+export type PlainPlanSettings = StoredFields<Experiment, typeof plainPlanSettings>;
 
 export const plainPlanDefaults = {
   hypothesis: null,
@@ -210,7 +210,7 @@ export const plainPlanDefaults = {
 
 const DailyRates = Type.Object({
   variant: text('Name of the variant.'),
-  values: listOf(
+  values: list(
     Type.Unsafe<number | null>({ type: ['number', 'null'] }),
     'Value of the primary metric per check by day; `null` without checks.',
   ),
@@ -220,9 +220,9 @@ export const ExperimentResult = shape(
   'ExperimentResult',
   {
     state: oneOf(experimentStates, 'State of the experiment.'),
-    frozen: flag('Whether the result is final. It was computed when the plan was met, and does not change.'),
+    frozen: boolean('Whether the result is final. It was computed when the plan was met, and does not change.'),
     ...ExperimentFigures.properties,
-    daily: listOf(DailyRates, 'The primary metric by day, from `from` on.'),
+    daily: list(DailyRates, 'The primary metric by day, from `from` on.'),
   },
   { state: 'finished', frozen: true, ...exampleFigures, daily: [{ variant: 'off', values: [0.2, 0.21] }] },
 );
@@ -233,7 +233,7 @@ export const Power = shape(
   {
     rate: orNull(Type.Number({ description: 'Value of the metric per check in the last 28 days.' })),
     usersPerDay: Type.Number({ description: 'Mean number of users of a day who are given the feature.' }),
-    points: listOf(
+    points: list(
       Type.Unsafe<[days: number, difference: number]>({
         type: 'array',
         prefixItems: [Type.Integer(), Type.Number()],

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { count, exampleTime, listOf, shape, text, time } from './fields.ts';
+import { count, exampleTime, list, shape, text, time } from './fields.ts';
 
 const Exposure = Type.Object({
   feature: text('Name of the feature.'),
@@ -17,7 +17,7 @@ export const Exposures = shape(
   {
     identity: text('The identity, as requested.'),
     environment: text('Name of the environment.'),
-    exposures: listOf(Exposure, 'Sorted by feature and variant.'),
+    exposures: list(Exposure, 'Sorted by feature and variant.'),
   },
   {
     identity: 'user-7',

@@ -2,21 +2,21 @@ import Type, { type Static } from 'typebox';
 import { FeatureCode } from './code-scan.ts';
 import {
   bodyShape,
-  exampleOf,
+  boolean,
   exampleTime,
-  flag,
-  listOf,
+  getExample,
+  list,
   name,
   optional,
   orNull,
   printable,
-  type Stored,
+  type StoredFields,
   shape,
   Time,
   text,
   time,
 } from './fields.ts';
-import { fieldsOf, flag as option } from './option.ts';
+import { createFields, option } from './option.ts';
 import { exampleOwned, givenOwned, owned } from './owner.ts';
 import { verdictBasis, verdictKind } from './verdict.ts';
 
@@ -24,8 +24,8 @@ const description = Type.Union([Type.Null(), Type.String({ maxLength: 1000 })], 
   description: 'Description by the team.',
 });
 
-const archived = flag('Whether the team has archived it.');
-const permanent = flag('Whether it is meant to stay. Verdicts do not suggest to remove it.');
+const archived = boolean('Whether the team has archived it.');
+const permanent = boolean('Whether it is meant to stay. Verdicts do not suggest to remove it.');
 
 const snoozedUntil = Type.Unsafe<string | null>({
   type: ['string', 'null'],
@@ -114,7 +114,7 @@ const sight = {
 const fields = {
   name: name('Its name.'),
   description,
-  declared: flag('Whether the team has declared it. Otherwise it was only seen in packets or reports.'),
+  declared: boolean('Whether the team has declared it. Otherwise it was only seen in packets or reports.'),
   archived,
   archivedAt: orNull(time('Time of archiving; `null` if not archived, or unknown.')),
   permanent,
@@ -122,7 +122,7 @@ const fields = {
   split,
   rollout,
   ...owned,
-  stale: flag(
+  stale: boolean(
     'Whether it was neither seen nor declared for a long time. Silence is the only basis; the verdict has others.',
   ),
   ...sight,
@@ -164,7 +164,7 @@ export type Feature = Static<typeof Feature>;
 
 /** Settings that are stored and shown as they are sent. */
 export const plainFeatureSettings = ['description', 'archived', 'permanent'] as const;
-export type PlainFeatureSettings = Stored<Feature, typeof plainFeatureSettings>;
+export type PlainFeatureSettings = StoredFields<Feature, typeof plainFeatureSettings>;
 
 /** The settings of a feature without a declaration. */
 export const plainFeatureDefaults: PlainFeatureSettings = { description: null, archived: false, permanent: false };
@@ -182,14 +182,14 @@ export const FeatureDetail = shape(
   'FeatureDetail',
   {
     ...fields,
-    code: listOf(FeatureCode, 'Its places in the code, by repository: the last scan of each.'),
-    notes: listOf(Note, 'Notes of the team, by time.'),
-    environments: listOf(EnvironmentSight, 'Environments in which it was seen.'),
+    code: list(FeatureCode, 'Its places in the code, by repository: the last scan of each.'),
+    notes: list(Note, 'Notes of the team, by time.'),
+    environments: list(EnvironmentSight, 'Environments in which it was seen.'),
     nearest: orNull(text('For an undeclared feature: the declared feature with the most similar name, if any.')),
   },
   {
     ...example,
-    code: [exampleOf(FeatureCode)],
+    code: [getExample(FeatureCode)],
     notes: [exampleNote],
     environments: [
       {
@@ -220,8 +220,8 @@ export type FeaturePatch = Static<typeof FeaturePatch>;
 const descriptionOption = option('description TEXT', 'Description');
 
 export const featureOptions = {
-  create: fieldsOf(NewFeature, { name: null, description: descriptionOption }),
-  update: fieldsOf(FeaturePatch, {
+  create: createFields(NewFeature, { name: null, description: descriptionOption }),
+  update: createFields(FeaturePatch, {
     description: descriptionOption,
     archived: option('archived true|false', 'Archived: the team no longer uses it'),
     permanent: option('permanent true|false', 'Permanent: meant to stay'),

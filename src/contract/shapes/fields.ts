@@ -1,7 +1,7 @@
 import Type, { type Static, type TProperties, type TSchema } from 'typebox';
 
 /** Options of a TypeBox schema that only the document reads. */
-export interface Documented {
+export interface DocumentOptions {
   /** The name under which the document describes it once. */
   readonly component?: string;
   /**
@@ -13,13 +13,13 @@ export interface Documented {
 }
 
 export const text = (description: string) => Type.String({ description });
-export const flag = (description: string) => Type.Boolean({ description });
+export const boolean = (description: string) => Type.Boolean({ description });
 export const number = (description: string) => Type.Number({ description });
 /** An integer from 0. */
 export const count = (description: string) => Type.Integer({ minimum: 0, description });
 /** A time in UTC, as formatted by the service. */
 export const time = (description: string) => Type.String({ format: 'date-time', description });
-export const listOf = <Item extends TSchema>(items: Item, description?: string) =>
+export const list = <Item extends TSchema>(items: Item, description?: string) =>
   Type.Array(items, description === undefined ? {} : { description });
 
 /** One of several texts, in an answer. */
@@ -46,7 +46,8 @@ export const optional = <Properties extends TProperties>(properties: Properties)
   Type.Partial(Type.Object(properties)).properties;
 
 /** The example of a shape. */
-export const exampleOf = <Schema extends TSchema>(schema: Schema) => (schema as Documented).example as Static<Schema>;
+export const getExample = <Schema extends TSchema>(schema: Schema) =>
+  (schema as DocumentOptions).example as Static<Schema>;
 
 /** A name that `isName` accepts. */
 export function name(description?: string) {
@@ -67,7 +68,7 @@ export const Name = {
     pattern: `^${printable}+$`,
     examples: ['checkout'],
   },
-} satisfies Documented;
+} satisfies DocumentOptions;
 
 /** Options of a schema whose values are RFC 3339 times. */
 export const Time = {
@@ -78,7 +79,7 @@ export const Time = {
     format: 'date-time',
     examples: ['2026-01-31T12:00:00Z', '2026-01-31T13:00:00.5+01:00'],
   },
-} satisfies Documented;
+} satisfies DocumentOptions;
 
 /** An object of an answer, with its name and example for the document. */
 export function shape<Properties extends TProperties>(
@@ -111,10 +112,12 @@ export const exampleIds = {
   delivery: `msg_8_${'0'.repeat(23)}8`,
 } as const;
 
-export type Shown<T> = { readonly [Key in keyof T]: Shown<T[Key]> };
+export type DeepReadonly<T> = { readonly [Key in keyof T]: DeepReadonly<T[Key]> };
 
 /** Some fields of a resource, as a record stores them. */
-export type Stored<Resource, Names extends readonly (keyof Resource)[]> = Shown<Pick<Resource, Names[number]>>;
+export type StoredFields<Resource, Names extends readonly (keyof Resource)[]> = DeepReadonly<
+  Pick<Resource, Names[number]>
+>;
 
 /** The named fields of a record. */
 export function pick<Row, const Names extends readonly (keyof Row)[]>(

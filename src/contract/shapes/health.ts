@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { healthKinds, healthRules, healthText, severities } from '../health.ts';
-import { count, exampleIds, exampleTime, listOf, oneOf, orNull, shape, text, time } from './fields.ts';
+import { count, exampleIds, exampleTime, list, oneOf, orNull, shape, text, time } from './fields.ts';
 
 export const maxSubjects = 5;
 
@@ -21,7 +21,7 @@ export const itemFields = {
   count: count('Number of subjects.'),
   text: text('The finding in a few words.'),
   environment: orNull(text('The environment that the link leads to; `null` if it belongs to no environment.')),
-  subjects: listOf(HealthSubject, `What it is about, at most ${maxSubjects} of them.`),
+  subjects: list(HealthSubject, `What it is about, at most ${maxSubjects} of them.`),
   link: text('Path and query of the page of the console where one acts, below its base URL.'),
 };
 
@@ -48,7 +48,7 @@ const checked = {
   at: time('Time of computation. Verdicts may be up to a minute older.'),
   lastReceivedAt: orNull(time('Last time that data was received, to the minute; `null`: never.')),
   flags: count('Number of flags seen or declared.'),
-  items: listOf(HealthItem, 'Findings, the most urgent first.'),
+  items: list(HealthItem, 'Findings, the most urgent first.'),
 };
 
 export const Health = shape(

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { severities } from '../health.ts';
-import { count, exampleIds, exampleTime, flag, listOf, number, oneOf, orNull, shape, text, time } from './fields.ts';
+import { boolean, count, exampleIds, exampleTime, list, number, oneOf, orNull, shape, text, time } from './fields.ts';
 import { exampleItem, itemFields } from './health.ts';
 
 const application = { id: exampleIds.application, name: 'shop' };
@@ -14,12 +14,12 @@ const HomeItem = Type.Object({
 });
 export type HomeItem = Static<typeof HomeItem>;
 
-const byHour = (description: string) => listOf(Type.Integer({ minimum: 0 }), description);
+const byHour = (description: string) => list(Type.Integer({ minimum: 0 }), description);
 
 const HomeApplication = Type.Object({
   id: text('Id of the application.'),
   name: text('Name of the application.'),
-  environments: listOf(text('Name of an environment.'), 'Its environments, the oldest first.'),
+  environments: list(text('Name of an environment.'), 'Its environments, the oldest first.'),
   status: oneOf(
     [...severities, 'ok', 'unknown'],
     'The severity of the most severe finding; `unknown` until its flags are judged.',
@@ -46,10 +46,10 @@ export const Home = shape(
   'Home',
   {
     at: time('Time of computation. Verdicts may be up to five minutes older.'),
-    complete: flag('Whether all applications were checked. The figures of the others follow.'),
-    items: listOf(HomeItem, 'Findings of all applications, the most urgent first.'),
+    complete: boolean('Whether all applications were checked. The figures of the others follow.'),
+    items: list(HomeItem, 'Findings of all applications, the most urgent first.'),
     itemsLeftOut: count('Number of findings left out.'),
-    applications: listOf(HomeApplication, 'Applications, by name.'),
+    applications: list(HomeApplication, 'Applications, by name.'),
     applicationsLeftOut: count('Number of applications left out.'),
   },
   {

@@ -1,11 +1,11 @@
 import Type, { type Static } from 'typebox';
 import {
   bodyShape,
+  boolean,
   exampleIds,
-  exampleOf,
   exampleTime,
-  flag,
-  listOf,
+  getExample,
+  list,
   name,
   oneOf,
   optional,
@@ -14,7 +14,7 @@ import {
   text,
   time,
 } from './fields.ts';
-import { fieldsOf, newName, flag as option } from './option.ts';
+import { createFields, newName, option } from './option.ts';
 import { role } from './user.ts';
 
 const ClaimRule = Type.Object(
@@ -37,10 +37,10 @@ const settings = {
     description: 'Requested scopes; `openid` is required.',
     documented: { minItems: 1, maxItems: 20 },
   }),
-  linkByEmail: flag(
+  linkByEmail: boolean(
     'Whether a first sign-in with a verified e-mail address is linked to the user with that address. Allow it only if the provider verifies addresses.',
   ),
-  createUsers: flag('Whether a first sign-in of an unknown person creates a user.'),
+  createUsers: boolean('Whether a first sign-in of an unknown person creates a user.'),
   defaultTeam: orNull(
     text('Id of the team of created users, in addition to the teams that rules give; `null` for none.'),
   ),
@@ -50,8 +50,8 @@ const settings = {
       'Memberships by claim, evaluated at each sign-in. A membership that a rule gave ends when no rule gives it.',
     documented: { maxItems: 100 },
   }),
-  trustsSecondFactor: flag('Whether a sign-in with it counts as two factors.'),
-  enabled: flag('Whether users can sign in with it.'),
+  trustsSecondFactor: boolean('Whether a sign-in with it counts as two factors.'),
+  enabled: boolean('Whether users can sign in with it.'),
 };
 
 const clientSecret = orNull(
@@ -64,7 +64,7 @@ const clientSecret = orNull(
 const fields = {
   id: text('Id.'),
   ...settings,
-  hasClientSecret: flag('Whether it has a client secret.'),
+  hasClientSecret: boolean('Whether it has a client secret.'),
   source: oneOf(
     ['api', 'file'],
     'Where it is configured. One of the file `--identity-providers` cannot be changed here.',
@@ -141,8 +141,8 @@ const settingOptions = {
 } as const;
 
 export const identityProviderOptions = {
-  create: fieldsOf(NewIdentityProvider, { name: null, ...settingOptions }),
-  update: fieldsOf(IdentityProviderPatch, { name: newName, ...settingOptions }),
+  create: createFields(NewIdentityProvider, { name: null, ...settingOptions }),
+  update: createFields(IdentityProviderPatch, { name: newName, ...settingOptions }),
 };
 
 /** What the discovery document of a provider says. */
@@ -162,7 +162,7 @@ export const ProviderCheck = shape(
       endSession: orNull(text('End-session endpoint.')),
     }),
     keys: Type.Integer({ minimum: 0, description: 'Number of signing keys that can be used.' }),
-    backchannelLogout: flag('Whether it supports back-channel logout.'),
+    backchannelLogout: boolean('Whether it supports back-channel logout.'),
   },
   {
     reason: null,
@@ -202,9 +202,9 @@ export type LinkedIdentity = Static<typeof LinkedIdentity>;
 
 export const LinkedIdentities = Type.Object(
   {
-    items: listOf(LinkedIdentity),
-    linkable: flag('Whether the user can link another account, at `/connect/identities` of the auth host.'),
+    items: list(LinkedIdentity),
+    linkable: boolean('Whether the user can link another account, at `/connect/identities` of the auth host.'),
   },
-  { example: { items: [exampleOf(LinkedIdentity)], linkable: false } },
+  { example: { items: [getExample(LinkedIdentity)], linkable: false } },
 );
 export type LinkedIdentities = Static<typeof LinkedIdentities>;

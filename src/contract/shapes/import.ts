@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { bodyShape, count, flag, name, shape } from './fields.ts';
+import { bodyShape, boolean, count, name, shape } from './fields.ts';
 
 /** Maximum number of counts in a part of an import. */
 export const maxPartCounts = 4096;
@@ -22,7 +22,7 @@ export const ImportPart = bodyShape(
       maximum: 2 ** 31 - 1,
       description: 'Number of the part in the file, from 0. The same number must always have the same content.',
     }),
-    dryRun: Type.Optional(flag('Only check the part. Nothing is counted.')),
+    dryRun: Type.Optional(boolean('Only check the part. Nothing is counted.')),
     variants: Type.Array(Type.Array(Type.String(), { minItems: 2, maxItems: 2 }), {
       maxItems: maxPartCounts,
       description: 'The feature and the name of each variant.',
@@ -64,7 +64,7 @@ export type ImportPart = Static<typeof ImportPart>;
 export const ImportedPart = shape(
   'ImportedPart',
   {
-    counted: flag('Whether the part is counted now. Otherwise it was counted before.'),
+    counted: boolean('Whether the part is counted now. Otherwise it was counted before.'),
     outside: count('Counts and measurements that were omitted: older than the retention of days, or in the future.'),
     folded: count('Variants that were counted as `__other__`, because they are over a limit.'),
     dropped: count('Counts that were omitted because the name of their feature or variant is invalid.'),

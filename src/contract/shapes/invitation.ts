@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
-import { bodyShape, exampleTime, flag, oneOf, shape, text, time } from './fields.ts';
-import { fieldsOf, flag as option } from './option.ts';
+import { bodyShape, boolean, exampleTime, oneOf, shape, text, time } from './fields.ts';
+import { createFields, option } from './option.ts';
 
 /** What a link is for: a new user accepts an invitation, and a known one chooses another password. */
 const linkPurposes = ['invitation', 'reset-link'] as const;
@@ -36,7 +36,7 @@ export const NewResetLink = bodyShape(
   'NewResetLink',
   {
     endSessions: Type.Optional(
-      flag(
+      boolean(
         'Whether all sessions and the password of the user end now, for example after a leak. By default, both remain valid until the link is used.',
       ),
     ),
@@ -44,6 +44,6 @@ export const NewResetLink = bodyShape(
   { endSessions: true },
 );
 
-export const resetLinkOptions = fieldsOf(NewResetLink, {
+export const resetLinkOptions = createFields(NewResetLink, {
   endSessions: option('end-sessions', 'End all sessions and the password now, for example after a leak', { as: 'set' }),
 });

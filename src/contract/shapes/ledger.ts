@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { routeNames, transportNames } from '../message-routes.ts';
-import { count, exampleIds, exampleTime, listOf, oneOf, orNull, shape, text, time } from './fields.ts';
+import { count, exampleIds, exampleTime, list, oneOf, orNull, shape, text, time } from './fields.ts';
 
 const Example = Type.Partial(
   Type.Object({
@@ -51,7 +51,7 @@ export const IngestReport = shape(
           'Messages that named no existing environment, and mint requests, if the report includes them. The totals above contain them only in a report without `environment`.',
       },
     ),
-    entries: listOf(LedgerEntry, 'Refusals first, then notes; the latest first.'),
+    entries: list(LedgerEntry, 'Refusals first, then notes; the latest first.'),
     entriesLeftOut: count('Number of entries left out.'),
   },
   {
@@ -140,15 +140,15 @@ const RefusedToken = shape(
 );
 export type RefusedToken = Static<typeof RefusedToken>;
 
-export const Unattributed = shape(
+export const UnattributedReport = shape(
   'Unattributed',
   {
-    items: listOf(UnattributedRefusal, 'At most 50 kinds of refusals, the latest first.'),
-    tokens: listOf(
+    items: list(UnattributedRefusal, 'At most 50 kinds of refusals, the latest first.'),
+    tokens: list(
       RefusedToken,
       'Tokens of Unleash of the last 24 hours that no application had adopted, the latest first, at most 50.',
     ),
   },
   { items: [exampleRefusal], tokens: [exampleToken] },
 );
-export type Unattributed = Static<typeof Unattributed>;
+export type UnattributedReport = Static<typeof UnattributedReport>;

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
-import { bodyShape, flag, shape, text } from './fields.ts';
-import { fieldsOf, flag as option } from './option.ts';
+import { bodyShape, boolean, shape, text } from './fields.ts';
+import { createFields, option } from './option.ts';
 
 export const kind = Type.Union([Type.Literal('counter'), Type.Literal('gauge')], {
   description: 'The values of a counter are added up; of a gauge, the last value counts.',
@@ -12,7 +12,7 @@ export const Metric = shape(
     name: text('Name.'),
     kind,
     unit: Type.Optional(text('Unit, if declared.')),
-    declared: flag('Whether the team has declared it. Otherwise it was only seen, and is treated as a counter.'),
+    declared: boolean('Whether the team has declared it. Otherwise it was only seen, and is treated as a counter.'),
   },
   { name: 'cart-value', kind: 'gauge', unit: 'EUR', declared: true },
 );
@@ -25,7 +25,7 @@ export const MetricDeclaration = bodyShape(
     kind,
     unit: Type.Optional(Type.Union([Type.Null(), Type.String({ minLength: 1, maxLength: 64 })])),
     name: Type.Optional(text('Name. If present, it must equal the name in the path.')),
-    declared: Type.Optional(flag('Ignored.')),
+    declared: Type.Optional(boolean('Ignored.')),
   },
   { kind: 'gauge', unit: 'EUR' },
 );
@@ -34,11 +34,16 @@ const kindOption = option('kind KIND', 'counter: values are added up; gauge: the
 const unitOption = option('unit UNIT', 'Unit of its values');
 
 export const metricOptions = {
-  create: fieldsOf(MetricDeclaration, {
+  create: createFields(MetricDeclaration, {
     kind: { ...kindOption, more: 'default: counter', default: 'counter' },
     unit: unitOption,
     name: null,
     declared: null,
   }),
-  update: fieldsOf(Type.Partial(MetricDeclaration), { kind: kindOption, unit: unitOption, name: null, declared: null }),
+  update: createFields(Type.Partial(MetricDeclaration), {
+    kind: kindOption,
+    unit: unitOption,
+    name: null,
+    declared: null,
+  }),
 };

@@ -1,7 +1,7 @@
 import type { Static, TObject, TSchema } from 'typebox';
 
 /** A flag of a command, as its help text and shell completion show it. */
-export interface Flag {
+export interface Option {
   /** Without the dashes. */
   readonly name: string;
   /** The placeholder of its value; a flag without one is a switch. */
@@ -49,7 +49,7 @@ export interface FieldValue {
 }
 
 /** A flag that becomes a field of a request. */
-export interface Field extends Flag, FieldValue {
+export interface Field extends Option, FieldValue {
   /** Sent if the flag is missing. */
   readonly default?: string;
   /** What a pipeline should know that fails because of this value. */
@@ -65,7 +65,7 @@ export interface Operand {
 }
 
 /** A flag. @param usage name and placeholder of the value: `name NAME`; a name alone is a switch */
-export function flag<More extends Partial<Field>>(usage: string, description: string, more?: More): Field & More {
+export function option<More extends Partial<Field>>(usage: string, description: string, more?: More): Field & More {
   const [name = '', value] = usage.split(' ');
   return { name, ...(value && { value }), description, ...more } as Field & More;
 }
@@ -77,29 +77,29 @@ export const timeForms = '7d, 24h or 30m ago, 2026-01-31, or 2026-01-31T12:00:00
 export const laterForms = '90d or 24h from now, 2026-01-31, or 2026-01-31T12:00:00Z';
 
 /** The time range of a list or report. @param usual where it begins by default */
-export function rangeFlags(usual: string): readonly [Field, Field] {
+export function rangeOptions(usual: string): readonly [Field, Field] {
   return [
-    flag('from TIME', `Start: ${timeForms}`, { more: `default: ${usual}`, as: 'time' }),
-    flag('to TIME', 'End, in the same forms; exclusive', { more: 'default: now', as: 'time' }),
+    option('from TIME', `Start: ${timeForms}`, { more: `default: ${usual}`, as: 'time' }),
+    option('to TIME', 'End, in the same forms; exclusive', { more: 'default: now', as: 'time' }),
   ];
 }
 
-export const teamFlag = flag('team TEAM', 'Team: id or name', { more: 'default: your primary team', as: 'teamId' });
+export const teamOption = option('team TEAM', 'Team: id or name', { more: 'default: your primary team', as: 'teamId' });
 
-export const newName = flag('name NAME', 'New name');
+export const newName = option('name NAME', 'New name');
 
 /** The flags of each field of a body. `null`: the client does not set this field by a flag. */
-export type FlagsOf<Body extends TObject> = {
+export type BodyOptions<Body extends TObject> = {
   readonly [Name in keyof Static<Body>]-?: Field | readonly Field[] | null;
 };
 
-export function valuesOf(schema: TSchema): readonly string[] {
-  return contentOf(schema).values ?? [];
+export function listValues(schema: TSchema): readonly string[] {
+  return describeSchema(schema).values ?? [];
 }
 
-export function fieldsOf<Body extends TObject>(body: Body, flags: FlagsOf<Body>): readonly Field[] {
+export function createFields<Body extends TObject>(body: Body, options: BodyOptions<Body>): readonly Field[] {
   const required: readonly string[] = body.required ?? [];
-  return Object.entries<Field | readonly Field[] | null>(flags).flatMap(([name, declared]) => {
+  return Object.entries<Field | readonly Field[] | null>(options).flatMap(([name, declared]) => {
     const schema = body.properties[name] as TSchema;
     return [declared ?? []]
       .flat()
@@ -112,12 +112,12 @@ export function fieldsOf<Body extends TObject>(body: Body, flags: FlagsOf<Body>)
   });
 }
 
-function takenBy(schema: TSchema, { value }: Flag): Partial<Field> {
+function takenBy(schema: TSchema, { value }: Option): Partial<Field> {
   if (value === undefined) return {};
-  const { types, values } = contentOf(schema);
+  const { types, values } = describeSchema(schema);
   if (types.has('array')) {
     const { items } = schema as { items?: TSchema };
-    const each = items && contentOf(items).values;
+    const each = items && describeSchema(items).values;
     return { many: true, ...(each && { values: each }) };
   }
   if (types.has('boolean')) return { values: ['true', 'false'], as: 'boolean' };
@@ -136,9 +136,9 @@ interface JsonSchema {
 }
 
 /** The JSON types of a schema, and its texts if it lists them. */
-function contentOf(schema: JsonSchema): { types: ReadonlySet<string>; values?: readonly string[] } {
-  const parts = schema.anyOf ?? [schema];
-  const values = parts.flatMap((part) => part.enum ?? part.const ?? []);
-  const types = new Set(parts.flatMap(({ type = [] }) => type));
+function describeSchema(schema: JsonSchema): { types: ReadonlySet<string>; values?: readonly string[] } {
+  const alternatives = schema.anyOf ?? [schema];
+  const values = alternatives.flatMap((alternative) => alternative.enum ?? alternative.const ?? []);
+  const types = new Set(alternatives.flatMap(({ type = [] }) => type));
   return { types, ...(values.length > 0 && { values }) };
 }

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
-import { count, flag, listOf, oneOf, orNull, shape, text, time } from './fields.ts';
+import { boolean, count, list, oneOf, orNull, shape, text, time } from './fields.ts';
 import { owned } from './owner.ts';
-import { mayBeCounting, pointOf, zone } from './reports.ts';
+import { mayBeCounting, point, zone } from './reports.ts';
 import { FeatureSplit } from './split.ts';
 import { staleAfterDays, verdictKind } from './verdict.ts';
 
@@ -23,7 +23,7 @@ const totals = {
 
 const span = { from: time('Start, inclusive.'), to: time('End, exclusive.') };
 
-const byBucket = (description: string) => listOf(whole, description);
+const byBucket = (description: string) => list(whole, description);
 
 const series = {
   checks: byBucket('Checks by bucket.'),
@@ -83,7 +83,7 @@ const OverviewFeature = Type.Object({
     }),
   ),
   spark: byBucket('Checks by bucket of the sparkline.'),
-  variants: listOf(
+  variants: list(
     Type.Unsafe<[variant: string, checks: number]>({
       type: 'array',
       prefixItems: [Type.String(), whole],
@@ -95,9 +95,9 @@ const OverviewFeature = Type.Object({
   ),
   firstSeenAt: orNull(time('First time seen in this environment, to the minute.')),
   lastSeenAt: orNull(time('Last time seen in this environment, to the minute.')),
-  declared: flag('Whether the team has declared it.'),
-  archived: flag('Whether the team has archived it.'),
-  permanent: flag('Whether it is meant to stay.'),
+  declared: boolean('Whether the team has declared it.'),
+  archived: boolean('Whether the team has archived it.'),
+  permanent: boolean('Whether it is meant to stay.'),
   snoozedUntil: orNull(time('Time until which its verdict is postponed.')),
   ...owned,
   verdict: verdictKind('Kind of its verdict; the verdict itself has the reasons.'),
@@ -106,7 +106,7 @@ const OverviewFeature = Type.Object({
   ),
   split: Type.Optional(FeatureSplit),
   checksOnly: Type.Optional(
-    listOf(
+    list(
       text('A source, such as Unleash.'),
       'Present if its senders in this environment do not report use and views: `used` and `viewed` are unknown, not 0.',
     ),
@@ -145,7 +145,7 @@ export const Overview = shape(
     at: time('Time of computation. The bucket with this time is incomplete.'),
     completeThrough: time('Everything accepted before this time is included.'),
     mayBeCounting: Type.Optional(mayBeCounting),
-    checksOnly: listOf(
+    checksOnly: list(
       text('A source, such as Unleash.'),
       'The sources of the environment, if none of its senders reports use and views; empty otherwise.',
     ),
@@ -166,20 +166,20 @@ export const Overview = shape(
     ...grid,
     width,
     starts: Type.Optional(
-      listOf(
+      list(
         whole,
         'Start of each bucket, Unix seconds, if these are days of a time zone. Such days have 23 to 25 hours.',
       ),
     ),
     series: Type.Object(series),
     hourly: Hourly,
-    days: listOf(pointOf<[day: number, users: number]>(whole, whole), 'Distinct users by UTC day: `[t, users]`.'),
+    days: list(point<[day: number, users: number]>(whole, whole), 'Distinct users by UTC day: `[t, users]`.'),
     states: States,
     spark: Type.Object(
       { ...grid, width },
       { description: 'Buckets of the sparklines, at most 30. The first and the last may extend beyond the range.' },
     ),
-    features: listOf(OverviewFeature, 'Every feature seen or declared, by number of checks.'),
+    features: list(OverviewFeature, 'Every feature seen or declared, by number of checks.'),
   },
   {
     environment: 'Production',
@@ -239,7 +239,7 @@ export const OverviewUsers = shape(
   {
     from: Users.properties.from,
     to: Users.properties.to,
-    features: listOf(
+    features: list(
       Type.Object({
         feature: text('Name of the feature.'),
         users: count('Distinct users of the feature in these days, within 2 %.'),

@@ -1,6 +1,6 @@
 import type { Owner } from './owner.ts';
 
-export interface Owned {
+export interface OwnedItem {
   readonly owners: readonly Owner[];
   readonly tags: readonly string[];
 }
@@ -16,9 +16,9 @@ export interface Me {
  * Whether a flag is one of mine: an owner is me, one of my teams, or my e-mail address as text. CODEOWNERS names people and
  * teams as a code host does, so `@ada` also stands for ada@shop.example, and `@shop/checkout` for a team named Checkout.
  */
-export function isMine({ owners }: Pick<Owned, 'owners'>, { id, email, teams }: Me): boolean {
+export function isMine({ owners }: Pick<OwnedItem, 'owners'>, { id, email, teams }: Me): boolean {
   const mine = new Set([email, email && `@${email.split('@')[0]}`].map((text) => text?.toLowerCase()));
-  const slugs = new Set(teams.map(({ name }) => slugOf(name)));
+  const slugs = new Set(teams.map(({ name }) => formatSlug(name)));
   return owners.some((owner) => {
     if (owner.type === 'user') return owner.id === id;
     if (owner.type === 'team') return teams.some((team) => team.id === owner.id);
@@ -29,7 +29,7 @@ export function isMine({ owners }: Pick<Owned, 'owners'>, { id, email, teams }: 
 }
 
 /** The name of a team as code hosts write it in addresses. */
-function slugOf(name: string): string {
+function formatSlug(name: string): string {
   return name
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { exampleIds, listOf, oneOf, orNull, printable, shape, text } from './fields.ts';
+import { exampleIds, list, oneOf, orNull, printable, shape, text } from './fields.ts';
 
 export const maxOwners = 8;
 const maxTags = 16;
@@ -52,7 +52,7 @@ export const givenOwned = {
   ),
 };
 
-export const owners = listOf(Owner, 'Who is responsible for it, at most 8.');
+export const owners = list(Owner, 'Who is responsible for it, at most 8.');
 
 export const owned = {
   owners,
@@ -61,7 +61,7 @@ export const owned = {
     enum: ['declaration', 'codeowners', null],
     description: 'Where the owners come from: the team, or CODEOWNERS of the last code scan. `null` without owners.',
   }),
-  tags: listOf(text('A tag.'), 'Words to find it by, at most 16.'),
+  tags: list(text('A tag.'), 'Words to find it by, at most 16.'),
 };
 
 export const exampleOwned = { owners: [exampleOwner], ownersFrom: 'declaration', tags: ['checkout'] } as const;

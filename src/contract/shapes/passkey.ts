@@ -1,12 +1,12 @@
 import Type, { type Static } from 'typebox';
-import { bodyShape, exampleOf, exampleTime, flag, listOf, name, orNull, shape, text, time } from './fields.ts';
+import { bodyShape, boolean, exampleTime, getExample, list, name, orNull, shape, text, time } from './fields.ts';
 
 export const Passkey = shape(
   'Passkey',
   {
     id: text('Id: the SHA-256 (hex) of its credential id.'),
     name: name(),
-    backedUp: flag('Whether its provider has a copy, so that it outlives its device.'),
+    backedUp: boolean('Whether its provider has a copy, so that it outlives its device.'),
     createdAt: time('Creation time.'),
     lastUsedAt: orNull(time('Time of the last sign-in with it; `null` if it was never used.')),
   },
@@ -21,8 +21,8 @@ export const Passkey = shape(
 export type Passkey = Static<typeof Passkey>;
 
 export const PasskeyList = Type.Object(
-  { items: listOf(Passkey, 'The passkeys, the oldest first.') },
-  { example: { items: [exampleOf(Passkey)] } },
+  { items: list(Passkey, 'The passkeys, the oldest first.') },
+  { example: { items: [getExample(Passkey)] } },
 );
 
 export const PasskeyPatch = bodyShape('PasskeyPatch', { name: name() }, { name: 'Laptop' });

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import Type from 'typebox';
 import { maxZoneName } from '../calendar.ts';
-import { bodyShape, listOf, orNull, shape, text } from './fields.ts';
+import { bodyShape, list, orNull, shape, text } from './fields.ts';
 
 const short = Type.String({ minLength: 1, maxLength: 64 });
 
@@ -17,10 +17,10 @@ export const Preferences = shape(
   'Preferences',
   {
     timeZone: orNull(text(timeZone)),
-    columns: Type.Record(Type.String(), listOf(Type.String()), {
+    columns: Type.Record(Type.String(), list(Type.String()), {
       description: 'The selected columns of each page. A page without an entry shows the default ones.',
     }),
-    favourites: listOf(Type.String(), 'Ids of the favourite views.'),
+    favourites: list(Type.String(), 'Ids of the favourite views.'),
   },
   { timeZone: 'Europe/Berlin', columns: { flags: ['checks', 'users'] }, favourites: [] },
 );

@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import { listOf, oneOf, text } from './fields.ts';
-import { flag as option } from './option.ts';
+import { list, oneOf, text } from './fields.ts';
+import { option } from './option.ts';
 
 const signatureAlgorithms = ['ES256', 'RS256', 'EdDSA'] as const;
 
@@ -61,5 +61,5 @@ export const trust = Type.Object(
 
 export const ShownTrust = Type.Object({
   ...ofTrust,
-  publicKeys: listOf(ShownPublicKey, 'The given keys of the issuer. Empty if they are read from it.'),
+  publicKeys: list(ShownPublicKey, 'The given keys of the issuer. Empty if they are read from it.'),
 });

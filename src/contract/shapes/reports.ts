@@ -1,9 +1,9 @@
 import Type, { type Static, type TSchema } from 'typebox';
-import { count, listOf, number, oneOf, shape, text, time } from './fields.ts';
+import { count, list, number, oneOf, shape, text, time } from './fields.ts';
 import { kind } from './metric.ts';
 
 /** Nodes that `completeThrough` does not cover. */
-export const mayBeCounting = listOf(
+export const mayBeCounting = list(
   text('Name of a node, followed by the id of its directory if several nodes have the name.'),
   'Nodes that stopped cleanly. If one has restarted without reaching PostgreSQL, its counts may be missing. Absent if there are none.',
 );
@@ -32,7 +32,7 @@ const counts = {
 };
 
 /** A point of a series. `items` is redundant, but linters require it. */
-export function pointOf<Point extends readonly number[]>(...values: readonly TSchema[]) {
+export function point<Point extends readonly number[]>(...values: readonly TSchema[]) {
   const { length } = values;
   const items = { type: 'number' };
   return Type.Unsafe<Point>({ type: 'array', prefixItems: values, items, minItems: length, maxItems: length });
@@ -44,13 +44,13 @@ const whole = Type.Integer({ minimum: 0 });
 const Variant = Type.Object({
   variant: text('Name of the variant.'),
   ...counts,
-  series: listOf(
-    pointOf<[t: number, checks: number, used: number, viewed: number]>(bucket, whole, whole, whole),
+  series: list(
+    point<[t: number, checks: number, used: number, viewed: number]>(bucket, whole, whole, whole),
     'Buckets with counts: `[t, checks, used, viewed]`.',
   ),
 });
 
-const FeatureUsage = Type.Object({ feature: text('Name of the feature.'), ...counts, variants: listOf(Variant) });
+const FeatureUsage = Type.Object({ feature: text('Name of the feature.'), ...counts, variants: list(Variant) });
 export type FeatureUsage = Static<typeof FeatureUsage>;
 
 const exampleRange = {
@@ -64,7 +64,7 @@ const exampleCounts = { checks: 5, used: 3, viewed: 2, uniqueUsers: 2 };
 
 export const UsageReport = shape(
   'UsageReport',
-  { ...covered, uniqueUsers: counts.uniqueUsers, features: listOf(FeatureUsage) },
+  { ...covered, uniqueUsers: counts.uniqueUsers, features: list(FeatureUsage) },
   {
     ...exampleRange,
     uniqueUsers: 2,
@@ -91,13 +91,13 @@ const MetricMeasurements = Type.Object({
   lastAt: time('Time of the last value.'),
   min: number('Smallest value.'),
   max: number('Largest value.'),
-  series: listOf(pointOf<[t: number, value: number]>(bucket, Type.Number()), 'Buckets with values: `[t, value]`.'),
+  series: list(point<[t: number, value: number]>(bucket, Type.Number()), 'Buckets with values: `[t, value]`.'),
 });
 export type MetricMeasurements = Static<typeof MetricMeasurements>;
 
 export const MeasurementsReport = shape(
   'MeasurementsReport',
-  { ...covered, metrics: listOf(MetricMeasurements) },
+  { ...covered, metrics: list(MetricMeasurements) },
   {
     ...exampleRange,
     metrics: [

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { exampleIds, flag, listOf, oneOf, orNull, shape, text } from './fields.ts';
+import { boolean, exampleIds, list, oneOf, orNull, shape, text } from './fields.ts';
 
 const application = { id: exampleIds.application, name: 'shop' };
 
@@ -30,8 +30,8 @@ export type SearchResult = Static<typeof SearchResult>;
 export const SearchResults = shape(
   'SearchResults',
   {
-    items: listOf(SearchResult, 'Results, the best first.'),
-    complete: flag(
+    items: list(SearchResult, 'Results, the best first.'),
+    complete: boolean(
       'Whether all names were read since the start of the server. Otherwise a repeated search finds more.',
     ),
   },

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import Type from 'typebox';
 import { factors } from '../sign-in.ts';
-import { exampleOf, exampleTime, flag, listOf, oneOf, orNull, shape, text, time } from './fields.ts';
+import { boolean, exampleTime, getExample, list, oneOf, orNull, shape, text, time } from './fields.ts';
 
 const exampleSession = 'c3ab8ff13720e8ad9047dd39466b3c8974e592c2fa383d4a3960714caef0c4f2';
 const exampleSignIn = '5994471abb01112afcc18159f6cc74b4f511b99806da59b3caf5a9c173cacfc5';
@@ -28,14 +28,14 @@ export const SignInSessions = shape(
   'SignInSessions',
   {
     signIn: text('Id of the sign-in, of a user in one browser.'),
-    current: flag('Whether this request belongs to one of its sessions.'),
+    current: boolean('Whether this request belongs to one of its sessions.'),
     startedAt: time('Time of the sign-in.'),
-    factors: listOf(oneOf(factors, 'A factor.'), 'Factors that proved it, in their order.'),
+    factors: list(oneOf(factors, 'A factor.'), 'Factors that proved it, in their order.'),
     provider: orNull(text('Id of the identity provider that it came from; `null` without one.')),
     device: text('Browser and platform, such as `Firefox 140 on Linux`; empty if they are unknown.'),
     userAgent: text('`User-Agent` of the browser; empty if it is unknown.'),
     lastUsedAt: time('Time of the last use of any of its sessions.'),
-    sessions: listOf(Type.Object(sessionFields), 'Its sessions, the last used first.'),
+    sessions: list(Type.Object(sessionFields), 'Its sessions, the last used first.'),
   },
   {
     signIn: exampleSignIn,
@@ -52,6 +52,6 @@ export const SignInSessions = shape(
 export type SignInSessions = Static<typeof SignInSessions>;
 
 export const SessionList = Type.Object(
-  { items: listOf(SignInSessions) },
-  { example: { items: [exampleOf(SignInSessions)] } },
+  { items: list(SignInSessions) },
+  { example: { items: [getExample(SignInSessions)] } },
 );

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
-import { bodyShape, exampleIds, exampleTime, listOf, name, type Stored, shape, text, time } from './fields.ts';
-import { fieldsOf, flag as option } from './option.ts';
+import { bodyShape, exampleIds, exampleTime, list, name, type StoredFields, shape, text, time } from './fields.ts';
+import { createFields, option } from './option.ts';
 import { publicKeyOption, publicKeys, ShownPublicKey } from './public-key.ts';
 
 const settings = {
@@ -19,7 +19,7 @@ const settings = {
 const fields = {
   clientId: text('The `client_id` of the authorization code grant.'),
   ...settings,
-  publicKeys: listOf(ShownPublicKey, 'The registered public keys of a client without a secret.'),
+  publicKeys: list(ShownPublicKey, 'The registered public keys of a client without a secret.'),
   teamId: text('Id of the team that owns it. Its members may sign in to the client.'),
   createdAt: time('Creation time.'),
 };
@@ -39,7 +39,7 @@ export type SignInClient = Static<typeof SignInClient>;
 
 /** Settings that are stored and shown as they are sent. */
 export const plainClientSettings = ['name', 'redirectUris'] as const;
-export type PlainClientSettings = Stored<SignInClient, typeof plainClientSettings>;
+export type PlainClientSettings = StoredFields<SignInClient, typeof plainClientSettings>;
 
 export const SignInClientShownOnce = shape(
   'SignInClientShownOnce',
@@ -59,7 +59,7 @@ export const NewSignInClient = bodyShape(
   { name: 'Extension', type: 'public', redirectUris: ['com.example.extension:/callback'] },
 );
 
-export const signInClientOptions = fieldsOf(NewSignInClient, {
+export const signInClientOptions = createFields(NewSignInClient, {
   name: null,
   redirectUris: option('redirect-uri URI', 'Redirect URI, matched exactly; repeatable'),
   type: option('type TYPE', "public: runs on its users' devices; confidential: can keep a secret", {

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { bodyShape, exampleIds, listOf, optional, shape, text } from './fields.ts';
+import { bodyShape, exampleIds, list, optional, shape, text } from './fields.ts';
 
 export const secondFactor = Type.Union([Type.Literal('optional'), Type.Literal('admins'), Type.Literal('all')], {
   description:
@@ -16,8 +16,8 @@ const passwords = Type.Union([Type.Literal('everyone'), Type.Literal('break-glas
 const fields = {
   secondFactor,
   passwords,
-  breakGlass: listOf(Type.String(), 'Ids of the users who may always sign in with a password.'),
-  domains: listOf(
+  breakGlass: list(Type.String(), 'Ids of the users who may always sign in with a password.'),
+  domains: list(
     Type.Object(
       {
         domain: text('Domain of e-mail addresses, such as `shop.example`.'),

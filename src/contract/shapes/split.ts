@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { flag, oneOf, orNull, shape, text, time } from './fields.ts';
+import { boolean, oneOf, orNull, shape, text, time } from './fields.ts';
 
 const shares = (description: string) =>
   Type.Unsafe<Readonly<Record<string, number>>>({
@@ -22,7 +22,7 @@ export const FeatureSplit = shape(
       ['ok', 'off', 'unknown'],
       '`off`: the actual split differs from the intended one, and neither chance nor the errors of counting explain it. `unknown`: there is too little data.',
     ),
-    planned: flag('Whether the intended split is a step of the rollout plan.'),
+    planned: boolean('Whether the intended split is a step of the rollout plan.'),
     since: orNull(time('Time from which this split is intended; `null` if unknown.')),
     text: orNull(text('The largest deviation in a few words; `null` unless the split is off.')),
   },

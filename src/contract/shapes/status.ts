@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { count, exampleTime, flag, listOf, number, oneOf, orNull, shape, text, time } from './fields.ts';
+import { boolean, count, exampleTime, list, number, oneOf, orNull, shape, text, time } from './fields.ts';
 
 const Node = Type.Object({
   directory: text('Random id of the data directory.'),
@@ -19,11 +19,11 @@ const Node = Type.Object({
 const Cluster = Type.Object(
   {
     node: text('Directory id of the answering node.'),
-    connected: flag('Whether it is connected to PostgreSQL.'),
+    connected: boolean('Whether it is connected to PostgreSQL.'),
     reason: text('Reason if it is not, for people; otherwise empty.'),
     completeThrough: time('Everything that any node accepted before this time is in the reports of this node.'),
     spoolMaxBytes: count('Maximum size of the spool. Beyond it, packets are refused with 503.'),
-    nodes: listOf(Node, 'All nodes, including the answering one.'),
+    nodes: list(Node, 'All nodes, including the answering one.'),
     refusedRows: count('Rows of counts that PostgreSQL rejected.'),
     failovers: count('Number of changes of the primary since the start.'),
     setAsideBytes: count('Size of the data that this node set aside because PostgreSQL had lost it.'),
@@ -69,8 +69,8 @@ export const ServiceStatus = shape(
       {
         start: time('Start of the first bucket: at the earliest, the start of the process.'),
         width: count('Width of a bucket in seconds.'),
-        accepted: listOf(Type.Number(), 'Accepted packets and reports, per second.'),
-        refused: listOf(Type.Number(), 'Refused packets, reports and mint requests, per second.'),
+        accepted: list(Type.Number(), 'Accepted packets and reports, per second.'),
+        refused: list(Type.Number(), 'Refused packets, reports and mint requests, per second.'),
       },
       { description: 'The last ten minutes of the answering server, in buckets; the last one has begun.' },
     ),
@@ -85,7 +85,7 @@ export const ServiceStatus = shape(
       meanMs: orNull(number('Mean duration of these in milliseconds; `null` if there were none.')),
       failed: count('Failed commits since the start. None of their data was kept.'),
     }),
-    ready: flag('Whether data is accepted, as in `/readyz`.'),
+    ready: boolean('Whether data is accepted, as in `/readyz`.'),
     reason: text('Reason if it is not, for people; otherwise empty.'),
     backup: orNull(
       Type.Object({

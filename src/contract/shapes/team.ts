@@ -1,12 +1,12 @@
 import Type, { type Static } from 'typebox';
-import { limits, type PlanLimit } from '../plans.ts';
+import { limits, type TierLimit } from '../plans.ts';
 import {
   bodyShape,
+  boolean,
   count,
   exampleIds,
   exampleTime,
-  flag,
-  listOf,
+  list,
   name,
   number,
   oneOf,
@@ -15,10 +15,10 @@ import {
   text,
   time,
 } from './fields.ts';
-import { fieldsOf, newName, flag as option } from './option.ts';
+import { createFields, newName, option } from './option.ts';
 import { secondFactor } from './sign-in-policy.ts';
 
-const plan = Type.Union([Type.Literal('free'), Type.Literal('team'), Type.Literal('enterprise')], {
+const tier = Type.Union([Type.Literal('free'), Type.Literal('team'), Type.Literal('enterprise')], {
   description:
     'Plan, which limits the resources of the team. Unless the service runs with `--plans open`, an Admin can only lower it.',
 });
@@ -28,7 +28,7 @@ export const Team = shape(
   {
     id: text('Id.'),
     name: name(),
-    plan,
+    plan: tier,
     secondFactor,
     createdAt: time('Creation time.'),
     updatedAt: time('Time of the last change.'),
@@ -46,28 +46,28 @@ export type Team = Static<typeof Team>;
 
 export const NewTeam = bodyShape(
   'NewTeam',
-  { name: name(), plan: Type.Optional(plan) },
+  { name: name(), plan: Type.Optional(tier) },
   { name: 'Shop', plan: 'team' },
 );
 
 export const TeamPatch = bodyShape(
   'TeamPatch',
-  { name: Type.Optional(name()), plan: Type.Optional(plan), secondFactor: Type.Optional(secondFactor) },
+  { name: Type.Optional(name()), plan: Type.Optional(tier), secondFactor: Type.Optional(secondFactor) },
   { plan: 'enterprise' },
 );
 
-const planOption = option('plan PLAN', 'Plan: free, team or enterprise');
+const tierOption = option('plan PLAN', 'Plan: free, team or enterprise');
 
 export const teamOptions = {
-  create: fieldsOf(NewTeam, { name: null, plan: planOption }),
-  update: fieldsOf(TeamPatch, {
+  create: createFields(NewTeam, { name: null, plan: tierOption }),
+  update: createFields(TeamPatch, {
     name: newName,
-    plan: planOption,
+    plan: tierOption,
     secondFactor: option('second-factor RULE', 'Who needs a second factor: optional, admins or all'),
   }),
 };
 
-export const kinds = Object.keys(limits) as PlanLimit[];
+export const kinds = Object.keys(limits) as TierLimit[];
 
 export const Allowance = Type.Object({
   what: oneOf(kinds, 'The limited resource.'),
@@ -87,10 +87,10 @@ const ServiceLimit = Type.Object({
 export const TeamLimits = shape(
   'TeamLimits',
   {
-    plan,
-    canRaise: flag('Whether an Admin may raise the plan. Otherwise only the operator of the service may.'),
-    allowances: listOf(Allowance, 'Limits of the plan, and their use.'),
-    settings: listOf(ServiceLimit, 'Limits of the service. An application can have a lower rate.'),
+    plan: tier,
+    canRaise: boolean('Whether an Admin may raise the plan. Otherwise only the operator of the service may.'),
+    allowances: list(Allowance, 'Limits of the plan, and their use.'),
+    settings: list(ServiceLimit, 'Limits of the service. An application can have a lower rate.'),
   },
   {
     plan: 'team',

@@ -1,11 +1,11 @@
 import type { Static } from 'typebox';
-import { count, exampleTime, flag, orNull, shape, time } from './fields.ts';
+import { boolean, count, exampleTime, orNull, shape, time } from './fields.ts';
 
 export const Totp = shape(
   'Totp',
   {
-    enabled: flag('Whether the user has an authenticator app.'),
-    required: flag('Whether a policy demands a second factor of the user.'),
+    enabled: boolean('Whether the user has an authenticator app.'),
+    required: boolean('Whether a policy demands a second factor of the user.'),
     createdAt: orNull(time('Time when it was set up; `null` without one.')),
     lastUsedAt: orNull(time('Time of the last accepted code; `null` without one.')),
     recoveryCodes: count('Number of unused recovery codes.'),

@@ -2,9 +2,9 @@ import type { Static, TSchema } from 'typebox';
 import Type from 'typebox';
 import { permissions, type Role, roles } from '../roles.ts';
 import { passwordLength } from '../sign-in.ts';
-import { bodyShape, exampleIds, exampleTime, listOf, name, orNull, shape, text, time } from './fields.ts';
+import { bodyShape, exampleIds, exampleTime, list, name, orNull, shape, text, time } from './fields.ts';
 import { Invitation, InvitationShownOnce, newInvitation } from './invitation.ts';
-import { fieldsOf, newName, flag as option, teamFlag } from './option.ts';
+import { createFields, newName, option, teamOption } from './option.ts';
 
 const meanings = roles.map((role) => `${role}: ${permissions[role]}.`).join(' ');
 
@@ -36,7 +36,7 @@ const fields = {
   email: orNull(text('E-mail address for signing in; `null` for an API key.')),
   name: name(),
   role: roleField(`Role in teams without one of their own. ${meanings}`),
-  teams: listOf(Type.String(), 'Ids of the teams that the user shares with you.'),
+  teams: list(Type.String(), 'Ids of the teams that the user shares with you.'),
   teamRoles: Type.Record(Type.String(), role, {
     description: 'Roles in the teams that the user shares with you, by team id.',
   }),
@@ -77,7 +77,7 @@ export const MemberPut = bodyShape(
   { role: 'User' },
 );
 
-export const memberOptions = fieldsOf(MemberPut, {
+export const memberOptions = createFields(MemberPut, {
   role: option('role ROLE', `Role in the team: ${roles.join(', ')}`, { more: 'default: as in other teams' }),
 });
 
@@ -95,7 +95,7 @@ export const NewUser = bodyShape(
     name: name(),
     role: Type.Optional(role),
     teams: Type.Optional(
-      listOf(Type.String(), 'Ids of your teams that the user joins. The default is your primary team.'),
+      list(Type.String(), 'Ids of your teams that the user joins. The default is your primary team.'),
     ),
     password: Type.Optional(password),
   },
@@ -126,17 +126,17 @@ export const roleOption = option('role ROLE', `Role: ${roles.join(', ')}`);
 const passwordFile = { file: true, as: 'secretFile' } as const;
 
 export const userOptions = {
-  create: fieldsOf(NewUser, {
+  create: createFields(NewUser, {
     email: null,
     name: option('name NAME', 'Full name'),
     role: { ...roleOption, more: 'default: User' },
-    teams: { ...teamFlag, description: 'Team: id or name; repeatable' },
+    teams: { ...teamOption, description: 'Team: id or name; repeatable' },
     password: option('password-file FILE', 'File with the password on its first line; - is standard input', {
       ...passwordFile,
       more: 'default: the link of an invitation is printed',
     }),
   }),
-  update: fieldsOf(UserPatch, {
+  update: createFields(UserPatch, {
     name: newName,
     email: option('email EMAIL', 'New e-mail address to sign in with'),
     role: roleOption,

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { senderRoutes, senderRouteText, transportNames } from '../message-routes.ts';
 import { type ReasonCode, reasonCodes, verdictKinds, verdictRules } from '../verdicts.ts';
-import { exampleTime, flag, listOf, oneOf, orNull, shape, text, time } from './fields.ts';
+import { boolean, exampleTime, list, oneOf, orNull, shape, text, time } from './fields.ts';
 
 const exampleSender = {
   environment: 'Production',
@@ -32,8 +32,8 @@ export type Sender = Static<typeof Sender>;
 export const FeatureSenders = shape(
   'FeatureSenders',
   {
-    items: listOf(Sender, 'Senders, by time of the last check, the latest first.'),
-    othersLeftOut: flag('Whether there were more senders than the limit.'),
+    items: list(Sender, 'Senders, by time of the last check, the latest first.'),
+    othersLeftOut: boolean('Whether there were more senders than the limit.'),
   },
   { items: [exampleSender], othersLeftOut: false },
 );
@@ -49,7 +49,7 @@ export const Reason = Type.Object({
   code: oneOf(Object.keys(reasonCodes) as ReasonCode[], codes.join(' ')),
   text: text('A sentence. A time in it has the form of `at`, so that clients can replace it.'),
   at: orNull(time('The time in the sentence, if any.')),
-  names: listOf(text('A name.'), 'The names that the sentence is about: see `code`. Senders have their version.'),
+  names: list(text('A name.'), 'The names that the sentence is about: see `code`. Senders have their version.'),
 });
 
 const meanings = verdictKinds.map((kind) => `\`${kind}\`: ${verdictRules[kind].meaning}`);
@@ -74,15 +74,15 @@ export const Verdict = shape(
     basis: verdictBasis,
     since: orNull(time('Start of this state; `null` if unknown.')),
     staleAfterDays,
-    environments: listOf(text('Name of an environment.'), 'Environments that the verdict is about.'),
-    reasons: listOf(Reason, 'Reasons, the most important first.'),
-    actions: listOf(oneOf(verdictActions, 'Suggested action.'), 'Suggested actions, the best first.'),
-    checksOnly: listOf(
+    environments: list(text('Name of an environment.'), 'Environments that the verdict is about.'),
+    reasons: list(Reason, 'Reasons, the most important first.'),
+    actions: list(oneOf(verdictActions, 'Suggested action.'), 'Suggested actions, the best first.'),
+    checksOnly: list(
       text('A source, such as Unleash.'),
       'The sources of its senders in these environments, if none of them reports use and views; empty otherwise.',
     ),
-    senders: listOf(Sender, 'The last senders that checked it, up to 5.'),
-    declared: flag('Whether the team has declared it. An undeclared name may be a typing error.'),
+    senders: list(Sender, 'The last senders that checked it, up to 5.'),
+    declared: boolean('Whether the team has declared it. An undeclared name may be a typing error.'),
     nearest: orNull(text('For an undeclared feature: the declared feature with the most similar name, if any.')),
   },
   {

@@ -1,6 +1,17 @@
 import Type, { type Static } from 'typebox';
-import { bodyShape, exampleTime, flag, name as nameOf, oneOf, optional, orNull, shape, text, time } from './fields.ts';
-import { fieldsOf, newName, flag as option } from './option.ts';
+import {
+  bodyShape,
+  boolean,
+  exampleTime,
+  name as nameOf,
+  oneOf,
+  optional,
+  orNull,
+  shape,
+  text,
+  time,
+} from './fields.ts';
+import { createFields, newName, option } from './option.ts';
 
 /** The pages of an environment whose choices can be saved. */
 const viewPages = ['flags', 'experiments', 'cleanup', 'activity', 'metrics', 'ingest'] as const;
@@ -16,7 +27,7 @@ const queryText =
   'Choices on the page, as the query of its address without `?`: `state=new&sort=-checks`. The environment is not part of a view.';
 const query = Type.String({ maxLength: 2000, pattern: "^[-\\w.~%!$'()*+,;:@/?=&]*$", description: queryText });
 
-const shared = flag(
+const shared = boolean(
   'Whether everyone who can see the application sees it. A private view is visible to its author only.',
 );
 
@@ -31,7 +42,7 @@ export const SavedView = shape(
     query: text(queryText),
     shared,
     by: orNull(text('E-mail address of its author, or name of the API key; `null` if deleted or not in the team.')),
-    mine: flag('Whether the caller is its author.'),
+    mine: boolean('Whether the caller is its author.'),
     createdAt: time('Time of creation.'),
     updatedAt: time('Time of the last change.'),
   },
@@ -63,11 +74,11 @@ const queryOption = option('query QUERY', 'Choices on the page: state=new&sort=-
 const sharedOption = option('shared true|false', 'Shared with everyone who can see the application');
 
 export const viewOptions = {
-  create: fieldsOf(NewView, {
+  create: createFields(NewView, {
     name: null,
     page: option('page PAGE', 'Page of the console'),
     query: queryOption,
     shared: { ...sharedOption, more: 'default: false, visible to you only' },
   }),
-  update: fieldsOf(ViewPatch, { name: newName, query: queryOption, shared: sharedOption }),
+  update: createFields(ViewPatch, { name: newName, query: queryOption, shared: sharedOption }),
 };

@@ -4,11 +4,11 @@ import { type WebhookEventType, webhookEvents } from '../webhook-events.ts';
 import { webhookFormatNames, webhookFormats } from '../webhook-formats.ts';
 import {
   bodyShape,
+  boolean,
   count,
   exampleIds,
   exampleTime,
-  flag,
-  listOf,
+  list,
   name,
   oneOf,
   optional,
@@ -17,7 +17,7 @@ import {
   text,
   time,
 } from './fields.ts';
-import { fieldsOf, newName, flag as option } from './option.ts';
+import { createFields, newName, option } from './option.ts';
 
 const formats = webhookFormatNames.map((each) => `\`${each}\`: ${webhookFormats[each].meaning}`);
 const formatWords = `Format of the deliveries. ${formats.join('. ')}.`;
@@ -30,7 +30,7 @@ const settings = {
     description: 'Subscribed events.',
     documented: { minItems: 1, uniqueItems: true },
   }),
-  enabled: flag(
+  enabled: boolean(
     'Whether events are delivered. Disabling a webhook cancels waiting deliveries. Events that occur while it is disabled are not delivered later.',
   ),
 };
@@ -44,7 +44,7 @@ const fields = {
   ...settings,
   project: orNull(project),
   issueType: orNull(issueType),
-  hasAuthorization: flag('Whether deliveries have an `Authorization` header. It is not shown again.'),
+  hasAuthorization: boolean('Whether deliveries have an `Authorization` header. It is not shown again.'),
   disabledFor: Type.Unsafe<'failing' | 'gone' | null>({
     type: ['string', 'null'],
     enum: ['failing', 'gone', null],
@@ -140,8 +140,8 @@ const settingOptions = {
 } as const;
 
 export const webhookOptions = {
-  create: fieldsOf(NewWebhook, { name: null, ...settingOptions, enabled: null }),
-  update: fieldsOf(WebhookPatch, { name: newName, ...settingOptions }),
+  create: createFields(NewWebhook, { name: null, ...settingOptions, enabled: null }),
+  update: createFields(WebhookPatch, { name: newName, ...settingOptions }),
 };
 
 const Attempt = Type.Object({
@@ -157,7 +157,7 @@ const deliveryFields = {
   type: text('The event; `webhook.test` for a test.'),
   state: oneOf(['waiting', 'delivered', 'failed'], '`failed`: no more attempts are made.'),
   attempts: count('Number of attempts.'),
-  latest: listOf(Attempt, 'The last attempts, at most 12, the latest last.'),
+  latest: list(Attempt, 'The last attempts, at most 12, the latest last.'),
   nextAttemptAt: orNull(time('Time of the next attempt; `null` if there is none.')),
   createdAt: time('Time when it was queued.'),
   endedAt: orNull(time('Time when it was delivered or failed; `null` while it waits.')),

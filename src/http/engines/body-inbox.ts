@@ -1,4 +1,4 @@
-import { type ByteBudget, ClientGone } from '../types.ts';
+import { type ByteBudget, DisconnectError } from '../types.ts';
 import { Charge, tooLarge } from './limits.ts';
 
 interface Tap {
@@ -49,7 +49,7 @@ export class BodyInbox {
     this.#complete ||= last;
     if (this.#state !== 'arriving') return;
     this.#length += chunk.byteLength;
-    if (chunk.byteLength > 0) this.#chunks.push(copyOf(chunk));
+    if (chunk.byteLength > 0) this.#chunks.push(copyChunk(chunk));
     if (last) this.#state = 'whole';
     if (this.#reader !== undefined) this.#settle();
     else if (!last && !this.#paused) this.#pause();
@@ -58,7 +58,7 @@ export class BodyInbox {
   /**
    * @param declared the `content-length`, if sent
    * @throws {ApiError} `body_too_large`, `body_too_slow`, or the budget's error
-   * @throws {ClientGone} if the client disconnects first
+   * @throws {DisconnectError} if the client disconnects first
    */
   read(limit: number, declared: string | undefined, budget?: ByteBudget): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
@@ -88,7 +88,7 @@ export class BodyInbox {
     if (this.#state === 'arriving') this.#chunks = [];
     this.#state = 'gone';
     this.#reader?.charge.giveBack();
-    this.#reader?.reject(new ClientGone());
+    this.#reader?.reject(new DisconnectError());
   }
 
   #pause(): void {
@@ -98,7 +98,7 @@ export class BodyInbox {
 
   #settle(): void {
     const { limit, resolve, reject } = this.#reader!;
-    if (this.#state === 'gone') reject(new ClientGone());
+    if (this.#state === 'gone') reject(new DisconnectError());
     else if (this.#length > limit) this.#refuse(tooLarge(limit));
     else if (this.#fits() && this.#state === 'whole') resolve(this.#take());
   }
@@ -130,7 +130,7 @@ export class BodyInbox {
   }
 }
 
-function copyOf(chunk: ArrayBufferView | ArrayBuffer): Buffer {
+function copyChunk(chunk: ArrayBufferView | ArrayBuffer): Buffer {
   if (!ArrayBuffer.isView(chunk)) return Buffer.from(new Uint8Array(chunk));
   return Buffer.from(new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength));
 }

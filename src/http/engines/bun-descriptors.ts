@@ -23,7 +23,7 @@ export function openDescriptors(): Descriptors | undefined {
   const limit = openFilesLimit();
   const libc = limit === undefined ? undefined : openLibc();
   if (limit === undefined || libc === undefined) return undefined;
-  const { portOf, senderOf, peerOf } = socketsOf(libc);
+  const { portOf, senderOf, peerOf } = createSocketReader(libc);
   return {
     limit,
     next() {
@@ -50,7 +50,7 @@ export function openDescriptors(): Descriptors | undefined {
   };
 }
 
-function socketsOf(libc: Libc) {
+function createSocketReader(libc: Libc) {
   // Each has its own ArrayBuffer: JavaScriptCore moves the bytes of a small array when one is created later.
   const address = new Uint8Array(new ArrayBuffer(28));
   const length = new Uint32Array(new ArrayBuffer(4));
@@ -60,27 +60,27 @@ function socketsOf(libc: Libc) {
   const infoAt = ptr(info);
 
   /** The local port of a socket; 0 once its connection is closed. */
-  const portOf = (descriptor: number): number | undefined => {
+  const readPort = (descriptor: number): number | undefined => {
     length[0] = address.length;
     if (libc.getsockname(descriptor, addressAt, lengthAt) !== 0) return undefined;
     const family = address[0]! | (address[1]! << 8);
     return family === ipv4 || family === ipv6 ? portIn(address) : undefined;
   };
   /** @returns `undefined` for the listener itself */
-  const senderOf = (descriptor: number): { readonly address: string; readonly port: number } | undefined => {
+  const readSender = (descriptor: number): { readonly address: string; readonly port: number } | undefined => {
     length[0] = address.length;
     if (libc.getpeername(descriptor, addressAt, lengthAt) !== 0) return undefined;
-    return { address: textOf(address), port: portIn(address) };
+    return { address: formatAddress(address), port: portIn(address) };
   };
-  const peerOf = (descriptor: number): Peer | undefined => {
-    const sender = senderOf(descriptor);
+  const readPeer = (descriptor: number): Peer | undefined => {
+    const sender = readSender(descriptor);
     if (sender === undefined) return undefined;
     info.fill(0);
     length[0] = info.byteLength;
     libc.getsockopt(descriptor, tcp, tcpInfo, infoAt, lengthAt);
     return { ...sender, descriptor, answered: info[dataSegmentsOut]! > 0, quietMs: info[lastDataSent]! };
   };
-  return { portOf, senderOf, peerOf };
+  return { portOf: readPort, senderOf: readSender, peerOf: readPeer };
 }
 
 /** Listing them needs a descriptor. If the reserve has none either, every number below the limit is open. */
@@ -123,7 +123,7 @@ function portIn(bytes: Uint8Array): number {
   return (bytes[2]! << 8) | bytes[3]!;
 }
 
-function textOf(bytes: Uint8Array): string {
+function formatAddress(bytes: Uint8Array): string {
   if (bytes[0] === ipv4) return bytes.subarray(4, 8).join('.');
   const groups = Array.from({ length: 8 }, (_, at) => (bytes[8 + 2 * at]! << 8) | bytes[9 + 2 * at]!);
   return plainAddress(groups.map((group) => group.toString(16)).join(':'))!;

@@ -1,21 +1,21 @@
-import { ApiError } from '../../contract/errors.ts';
+import { Refusal } from '../../contract/errors.ts';
 import { problem } from '../answer.ts';
 import { bindFailure, freePort } from '../bind-failure.ts';
 import { commonHeaders, requestIdHeader } from '../request-ids.ts';
 import { cipherSuites, readTls } from '../tls.ts';
 import {
-  type AddressOf,
+  type AddressFinder,
+  type BodyChunks,
   type ByteBudget,
-  ClientGone,
+  DisconnectError,
   type HttpEngine,
+  type HttpResponse,
   type ListenOptions,
-  type Pieces,
-  type Reply,
   type Request,
 } from '../types.ts';
 import { framingFault, isPlainPath, resolvable, wasPlainPath } from './head.ts';
-import { type Arriving, BodyDeadlines, briefBody, Charge, linger, tooLarge, tooSlow } from './limits.ts';
-import { type EveryReply, headersOfEveryReply, KeptReplies, withHeaders } from './reply-headers.ts';
+import { type ArrivingBody, BodyDeadlines, briefBody, Charge, linger, tooLarge, tooSlow } from './limits.ts';
+import { type DefaultHeaders, defaultHeaders, ResponseCache, withHeaders } from './reply-headers.ts';
 
 /**
  * `Bun.serve`. It answers `Expect: 100-continue` itself, pauses the sender of a body until the handler reads it, and answers
@@ -24,10 +24,10 @@ import { type EveryReply, headersOfEveryReply, KeptReplies, withHeaders } from '
 export const bunEngine: HttpEngine = {
   name: 'bun',
   async listen(options) {
-    const { addressOf = (connected) => connected, secondMs, headers } = options;
-    const every = headersOfEveryReply(headers);
+    const { findAddress = (connected) => connected, secondMs, headers } = options;
+    const every = defaultHeaders(headers);
     const deadlines = new BodyDeadlines(secondMs);
-    const life = { closing: false, deadlines, addressOf, every, kept: new KeptReplies(every) };
+    const life = { closing: false, deadlines, findAddress, every, kept: new ResponseCache(every) };
     const server = await serve(options, life);
     const close = (graceMs: number) => {
       life.closing = true;
@@ -40,25 +40,25 @@ export const bunEngine: HttpEngine = {
 interface Life {
   readonly deadlines: BodyDeadlines;
   readonly closing: boolean;
-  readonly every: EveryReply;
-  readonly kept: KeptReplies;
+  readonly every: DefaultHeaders;
+  readonly kept: ResponseCache;
 }
 
 async function serve(
   { host, port, tls, isShared, joins, dispatch, busyPaths = [] }: ListenOptions,
-  life: Shared & Life,
+  life: SharedState & Life,
 ): Promise<Server> {
   const pair = tls && readTls(tls);
   const reusePort = tls !== undefined || isShared === true || joins === true;
   const own = reusePort && joins !== true ? await freePort(host, port) : port;
-  const answer: Answer = (raw, server, path) => {
+  const handle: RawHandler = (raw, server, path) => {
     const request = new BunRequest(raw, server, path ?? '', life);
     const fault = path === undefined ? resolvable : request.fault();
     if (fault !== undefined) return respond(request, problem(fault), life, true);
-    const reply = dispatch(request);
-    return reply instanceof Promise
-      ? reply.then((late) => respond(request, late, life))
-      : respond(request, reply, life);
+    const response = dispatch(request);
+    return response instanceof Promise
+      ? response.then((late) => respond(request, late, life))
+      : respond(request, response, life);
   };
   try {
     return Bun.serve({
@@ -73,8 +73,8 @@ async function serve(
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       // Within this time Bun requires 16 kB a second or the end of the body. At 4 kB/s, 48 KiB arrive in 30 s.
       idleTimeout: 30,
-      routes: routesFor(busyPaths, answer),
-      fetch: (raw, server) => answer(raw as RawRequest, server, strayPath((raw as RawRequest).url)),
+      routes: routesFor(busyPaths, handle),
+      fetch: (raw, server) => handle(raw as RawRequest, server, strayPath((raw as RawRequest).url)),
       error: () => new Response(null, { status: 500, headers: life.every }),
     });
   } catch (error) {
@@ -90,63 +90,68 @@ async function stop(server: Server, graceMs: number): Promise<void> {
 }
 
 /** @param closing tells the client that the connection will be closed */
-function respond(request: BunRequest, answer: Reply, life: Life, closing = life.closing): Response {
+function respond(request: BunRequest, plain: HttpResponse, life: Life, closing = life.closing): Response {
   if (!closing && request.refused === undefined) {
-    if (answer.isReused) return new Response(answer.body as Uint8Array<ArrayBuffer>, life.kept.of(answer));
-    const common = commonHeaders(answer.headers);
-    if (common !== undefined && answer.cookies === undefined && answer.pieces === undefined)
-      return respondWith(answer, life.kept.headersOf(common));
+    if (plain.isReused) return new Response(plain.body as Uint8Array<ArrayBuffer>, life.kept.of(plain));
+    const common = commonHeaders(plain.headers);
+    if (common !== undefined && plain.cookies === undefined && plain.chunks === undefined)
+      return respondWith(plain, life.kept.getHeaders(common));
   }
-  const reply = withHeaders(answer, life.every);
-  if (request.refused !== undefined) return respondAndClose(reply, request.refused, life.deadlines);
-  if (reply.pieces !== undefined) return respondInPieces(request, reply, reply.pieces, closing);
-  const sent = closing ? withHeaders(reply, { connection: 'close' }) : reply;
+  const response = withHeaders(plain, life.every);
+  if (request.refused !== undefined) return respondAndClose(response, request.refused, life.deadlines);
+  if (response.chunks !== undefined) return respondInChunks(request, response, response.chunks, closing);
+  const sent = closing ? withHeaders(response, { connection: 'close' }) : response;
   const headers = sent.cookies === undefined ? sent.headers : withCookies(sent);
   return new Response(sent.body as Uint8Array<ArrayBuffer>, { status: sent.status, headers } as ResponseInit);
 }
 
 /** Bun copies `Headers` in less than half the time of an object. @param headers of many replies, without the request id */
-function respondWith({ status, headers, body }: Reply, common: Headers): Response {
+function respondWith({ status, headers, body }: HttpResponse, common: Headers): Response {
   const response = new Response(body as Uint8Array<ArrayBuffer>, { status, headers: common });
   response.headers.set(requestIdHeader, headers![requestIdHeader]!);
   return response;
 }
 
 /** Bun pulls a chunk when the socket has room, and closes a connection that is idle for its timeout. */
-function respondInPieces({ method }: BunRequest, reply: Reply, pieces: Pieces, closing: boolean): Response {
-  const headers = withCookies(reply);
+function respondInChunks(
+  { method }: BunRequest,
+  response: HttpResponse,
+  chunks: BodyChunks,
+  closing: boolean,
+): Response {
+  const headers = withCookies(response);
   if (closing) headers.set('connection', 'close');
   if (method === 'HEAD') {
-    pieces.stop();
-    return new Response(null, { status: reply.status, headers });
+    chunks.stop();
+    return new Response(null, { status: response.status, headers });
   }
   const source = {
     async pull(controller: ReadableStreamDefaultController<Uint8Array>) {
       try {
-        const piece = await pieces.next();
-        if (piece !== undefined) return controller.enqueue(piece);
-        pieces.stop();
+        const chunk = await chunks.next();
+        if (chunk !== undefined) return controller.enqueue(chunk);
+        chunks.stop();
         controller.close();
       } catch {
-        pieces.stop();
+        chunks.stop();
         controller.error(undefined); // Bun resets the connection; it would print an error.
       }
     },
-    cancel: () => pieces.stop(),
+    cancel: () => chunks.stop(),
   };
-  return new Response(new ReadableStream(source, { highWaterMark: 0 }), { status: reply.status, headers });
+  return new Response(new ReadableStream(source, { highWaterMark: 0 }), { status: response.status, headers });
 }
 
-function withCookies({ headers, cookies = [] }: Reply): Headers {
+function withCookies({ headers, cookies = [] }: HttpResponse): Headers {
   const all = new Headers(headers);
   for (const cookie of cookies) all.append('set-cookie', cookie);
   return all;
 }
 
 /** Sends the whole reply at once, and ends it when the client has stopped sending. Closing then does not reset the connection. */
-function respondAndClose(reply: Reply, rest: BodyReader, deadlines: BodyDeadlines): Response {
-  const { status, body } = reply;
-  const headers = withCookies(reply);
+function respondAndClose(response: HttpResponse, rest: BodyReader, deadlines: BodyDeadlines): Response {
+  const { status, body } = response;
+  const headers = withCookies(response);
   headers.set('connection', 'close');
   const drained = drain(rest, deadlines);
   const stream = new ReadableStream({
@@ -175,7 +180,7 @@ async function drain(rest: BodyReader, deadlines: BodyDeadlines): Promise<void> 
 }
 
 /** @param path `undefined` if Bun has resolved it to another path than the one sent */
-type Answer = (raw: RawRequest, server: Server, path: string | undefined) => Response | Promise<Response>;
+type RawHandler = (raw: RawRequest, server: Server, path: string | undefined) => Response | Promise<Response>;
 
 /** More than any route has; Bun has no pattern for any number of segments. */
 const maxSegments = 12;
@@ -184,13 +189,13 @@ const maxSegments = 12;
  * Bun resolves `\`, `.` and `..` in the URL that a handler receives, but matches its routes first. The match therefore reveals
  * the path as sent. A fixed route matches only its own path, and a pattern captures the path in its parameters.
  */
-function routesFor(fixed: readonly string[], answer: Answer) {
+function routesFor(fixed: readonly string[], handle: RawHandler) {
   const routes: Record<string, (raw: Bun.BunRequest, server: Server) => Response | Promise<Response>> = {};
-  for (const path of ['/', ...fixed]) routes[path] = (raw, server) => answer(asRaw(raw), server, path);
+  for (const path of ['/', ...fixed]) routes[path] = (raw, server) => handle(asRaw(raw), server, path);
   let pattern = '';
   for (let segment = 1; segment <= maxSegments; segment += 1) {
     pattern += `/:s${segment}`;
-    routes[pattern] = (raw, server) => answer(asRaw(raw), server, sentPath(asRaw(raw)));
+    routes[pattern] = (raw, server) => handle(asRaw(raw), server, sentPath(asRaw(raw)));
   }
   return routes;
 }
@@ -199,20 +204,20 @@ const asRaw = (raw: unknown) => raw as RawRequest;
 
 /** @returns `undefined` if the URL's path is not the one sent */
 function sentPath({ url, params }: RawRequest): string | undefined {
-  const path = pathOf(url);
+  const path = readPath(url);
   return wasPlainPath(path, Object.values(params)) ? path : undefined;
 }
 
 /** The path of a URL without a matching pattern. `undefined` if Bun has resolved it. */
 function strayPath(url: string): string | undefined {
-  const path = pathOf(url);
+  const path = readPath(url);
   const stray = path.includes('//') || path.endsWith('/') || path.split('/').length > maxSegments + 1;
   return stray && isPlainPath(path) ? path : undefined;
 }
 
-function pathOf(url: string): string {
-  const mark = url.indexOf('?');
-  return url.slice(pathStart(url), mark < 0 ? url.length : mark);
+function readPath(url: string): string {
+  const queryAt = url.indexOf('?');
+  return url.slice(pathStart(url), queryAt < 0 ? url.length : queryAt);
 }
 
 /** Without a usable Host header Bun returns only the path. `new URL` would cost more than everything else here. */
@@ -224,9 +229,9 @@ type Server = Bun.Server<undefined>;
 type RawRequest = globalThis.Request & { bytes(): Promise<Uint8Array>; params: Record<string, string> };
 type BodyReader = ReadableStreamDefaultReader<Uint8Array>;
 
-interface Shared {
+interface SharedState {
   readonly deadlines: BodyDeadlines;
-  readonly addressOf: AddressOf;
+  readonly findAddress: AddressFinder;
 }
 
 class BunRequest implements Request {
@@ -237,10 +242,10 @@ class BunRequest implements Request {
   readonly #raw: RawRequest;
   readonly #headers: Headers;
   readonly #server: Server;
-  readonly #shared: Shared;
+  readonly #shared: SharedState;
   readonly #contentLength: string | undefined;
 
-  constructor(raw: RawRequest, server: Server, path: string, shared: Shared) {
+  constructor(raw: RawRequest, server: Server, path: string, shared: SharedState) {
     this.#shared = shared;
     this.#raw = raw;
     this.#headers = raw.headers;
@@ -251,19 +256,19 @@ class BunRequest implements Request {
   }
 
   /** Bun accepts some heads that proxies may read differently. */
-  fault(): ApiError | undefined {
+  fault(): Refusal | undefined {
     return framingFault({ host: this.header('host'), contentLength: this.#contentLength });
   }
 
   get query(): string {
     const { url } = this.#raw;
-    const mark = url.indexOf('?');
-    return mark < 0 ? '' : url.slice(mark + 1);
+    const queryAt = url.indexOf('?');
+    return queryAt < 0 ? '' : url.slice(queryAt + 1);
   }
 
   get remoteAddress(): string {
     const connected = this.#server.requestIP(this.#raw)?.address;
-    return connected === undefined ? '' : this.#shared.addressOf(connected, this);
+    return connected === undefined ? '' : this.#shared.findAddress(connected, this);
   }
 
   header(name: string): string | undefined {
@@ -276,17 +281,17 @@ class BunRequest implements Request {
 
   body(limit: number, budget?: ByteBudget): Promise<Uint8Array> {
     const declared = this.#contentLength === undefined ? undefined : Number(this.#contentLength);
-    if (declared === undefined && this.#headers.has('transfer-encoding')) return this.#readPieces(limit, budget);
+    if (declared === undefined && this.#headers.has('transfer-encoding')) return this.#readChunks(limit, budget);
     if (declared !== undefined && !(declared <= limit)) {
       this.refused = this.#reader();
       return Promise.reject(tooLarge(limit));
     }
     const brief = budget === undefined ? briefBody : Math.min(briefBody, budget.free);
-    return declared !== undefined && declared > brief ? this.#readPieces(limit, budget) : this.#raw.bytes().catch(gone);
+    return declared !== undefined && declared > brief ? this.#readChunks(limit, budget) : this.#raw.bytes().catch(gone);
   }
 
   /** Reads a body of unknown length, or one for which a slow but honest client may need more than Bun's idle timeout. */
-  async #readPieces(limit: number, budget: ByteBudget | undefined): Promise<Uint8Array> {
+  async #readChunks(limit: number, budget: ByteBudget | undefined): Promise<Uint8Array> {
     const reader = this.#reader();
     if (reader === undefined) return new Uint8Array();
     let giveUp = () => {};
@@ -303,7 +308,7 @@ class BunRequest implements Request {
       return body;
     } catch (error) {
       charge.giveBack();
-      if (error instanceof ApiError) this.refused = reader;
+      if (error instanceof Refusal) this.refused = reader;
       throw error;
     } finally {
       this.#shared.deadlines.end(arriving);
@@ -320,7 +325,7 @@ class BunRequest implements Request {
 async function collect(
   reader: BodyReader,
   limit: number,
-  arriving: Arriving,
+  arriving: ArrivingBody,
   tooLong: Promise<never>,
   charge: Charge,
 ): Promise<Uint8Array> {
@@ -338,5 +343,5 @@ async function collect(
 
 /** Reading fails only when the connection does. */
 function gone(): never {
-  throw new ClientGone();
+  throw new DisconnectError();
 }

@@ -1,4 +1,4 @@
-import { ApiError } from '../../contract/errors.ts';
+import { Refusal } from '../../contract/errors.ts';
 import { percentDecode } from '../pairs.ts';
 
 /** `uri-host [ ":" port ]` (RFC 9110 §7.2) without a comma, which joins repeated `Host` headers. */
@@ -7,7 +7,7 @@ const host = /^(?:\[[0-9a-f:.]+\]|[\w.~!$&'()*+;=%-]+)(?::\d*)?$/i;
 const digits = /^\d+$/;
 
 /** The headers that determine where a request ends and its host, as sent. Repeated ones are joined with a comma. */
-interface Framing {
+interface FramingHeaders {
   /** Only HTTP/1.0 may omit it; the HTTP engines check that. */
   readonly host: string | undefined;
   readonly contentLength: string | undefined;
@@ -18,17 +18,17 @@ interface Framing {
  * The refusal of a head that a proxy could read differently (RFC 9112 §3.2, §6.1, §6.3). The connection is closed after the
  * reply, because the start of the next request is ambiguous.
  */
-export function framingFault({ host: name, contentLength, transferEncoding }: Framing): ApiError | undefined {
-  if (name !== undefined && !host.test(name)) return new ApiError('invalid_head', 'Send one valid Host header');
+export function framingFault({ host: name, contentLength, transferEncoding }: FramingHeaders): Refusal | undefined {
+  if (name !== undefined && !host.test(name)) return new Refusal('invalid_head', 'Send one valid Host header');
   if (contentLength !== undefined && !digits.test(contentLength))
-    return new ApiError('invalid_head', 'Send one Content-Length');
+    return new Refusal('invalid_head', 'Send one Content-Length');
   if (transferEncoding === undefined) return undefined;
   if (transferEncoding.toLowerCase() !== 'chunked' || contentLength !== undefined)
-    return new ApiError('invalid_head', 'Send a Content-Length, or Transfer-Encoding: chunked');
+    return new Refusal('invalid_head', 'Send a Content-Length, or Transfer-Encoding: chunked');
   return undefined;
 }
 
-export const resolvable = new ApiError('invalid_path', 'Send a path without . and .. segments, \\ and #');
+export const resolvable = new Refusal('invalid_path', 'Send a path without . and .. segments, \\ and #');
 
 /**
  * A backslash, a fragment, or a `.` or `..` segment, percent-encoded or not (RFC 3986 §3.3, §5.2.4, §6.2.2). `%2F` and `%5C`

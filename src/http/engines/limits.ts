@@ -1,4 +1,4 @@
-import { ApiError } from '../../contract/errors.ts';
+import { Refusal } from '../../contract/errors.ts';
 import type { ByteBudget } from '../types.ts';
 
 /** Maximum length of a request's head in bytes. A longer head gets 431. */
@@ -16,15 +16,15 @@ export const briefBody = 64 * 1024;
  */
 export const linger = { seconds: 5, bytes: 16 * 1024 * 1024 };
 
-export function tooLarge(limit: number): ApiError {
-  return new ApiError('body_too_large', `A body may have at most ${limit} bytes`);
+export function tooLarge(limit: number): Refusal {
+  return new Refusal('body_too_large', `A body may have at most ${limit} bytes`);
 }
 
-export function tooSlow(): ApiError {
-  return new ApiError('body_too_slow', 'Send at least 2 KiB a second');
+export function tooSlow(): Refusal {
+  return new Refusal('body_too_slow', 'Send at least 2 KiB a second');
 }
 
-export interface Arriving {
+export interface ArrivingBody {
   received: number;
   /** True if the body was refused, and its rest is discarded. */
   readonly isRefused?: boolean;
@@ -42,7 +42,7 @@ export function secondsAllowed(received: number, grace = graceSeconds): number {
 
 /** Limits the total time of a body: a client that trickles bytes must not hold memory indefinitely. */
 export class BodyDeadlines {
-  readonly #arriving = new Map<Arriving, number>();
+  readonly #arriving = new Map<ArrivingBody, number>();
   readonly #timer: NodeJS.Timeout;
   #seconds = 0;
 
@@ -51,11 +51,11 @@ export class BodyDeadlines {
     this.#timer = setInterval(() => this.tick(), secondMs).unref();
   }
 
-  begin(body: Arriving): void {
+  begin(body: ArrivingBody): void {
     this.#arriving.set(body, this.#seconds);
   }
 
-  end(body: Arriving): void {
+  end(body: ArrivingBody): void {
     this.#arriving.delete(body);
   }
 
@@ -85,7 +85,7 @@ export class Charge {
     this.#budget = budget;
   }
 
-  /** @throws {ApiError} the budget's error */
+  /** @throws {Refusal} the budget's error */
   growTo(length: number): void {
     if (this.#budget === undefined || length <= this.#budget.free) return;
     this.#budget.take(length - this.#bytes);

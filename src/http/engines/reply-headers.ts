@@ -1,15 +1,15 @@
-import type { Reply } from '../types.ts';
+import type { HttpResponse } from '../types.ts';
 
-export type EveryReply = Readonly<Record<string, string>>;
+export type DefaultHeaders = Readonly<Record<string, string>>;
 
 /** Disables content sniffing in browsers. @param own headers of this listener */
-export function headersOfEveryReply(own: EveryReply = {}): EveryReply {
+export function defaultHeaders(own: DefaultHeaders = {}): DefaultHeaders {
   return { 'x-content-type-options': 'nosniff', ...own };
 }
 
 /** Headers of the reply take precedence. */
-export function withHeaders(reply: Reply, every: EveryReply): Reply {
-  return { ...reply, headers: { ...every, ...reply.headers } };
+export function withHeaders(response: HttpResponse, every: DefaultHeaders): HttpResponse {
+  return { ...response, headers: { ...every, ...response.headers } };
 }
 
 /** Prevents header injection. */
@@ -18,20 +18,20 @@ export function oneLine(value: string): string {
 }
 
 /** Cached status and headers of shared replies, and shared headers. Bun processes `Headers` in less than half the time of an object. */
-export class KeptReplies {
-  readonly #every: EveryReply;
-  readonly #kept = new WeakMap<Reply, ResponseInit>();
-  readonly #headers = new WeakMap<EveryReply, Headers>();
+export class ResponseCache {
+  readonly #every: DefaultHeaders;
+  readonly #kept = new WeakMap<HttpResponse, ResponseInit>();
+  readonly #headers = new WeakMap<DefaultHeaders, Headers>();
 
-  constructor(every: EveryReply) {
+  constructor(every: DefaultHeaders) {
     this.#every = every;
   }
 
-  of(reply: Reply): ResponseInit {
-    return this.#kept.get(reply) ?? this.#keep(reply);
+  of(response: HttpResponse): ResponseInit {
+    return this.#kept.get(response) ?? this.#keep(response);
   }
 
-  headersOf(shared: EveryReply): Headers {
+  getHeaders(shared: DefaultHeaders): Headers {
     const known = this.#headers.get(shared);
     if (known !== undefined) return known;
     const headers = new Headers({ ...this.#every, ...shared });
@@ -39,9 +39,9 @@ export class KeptReplies {
     return headers;
   }
 
-  #keep(reply: Reply): ResponseInit {
-    const init = { status: reply.status, headers: new Headers(withHeaders(reply, this.#every).headers) };
-    this.#kept.set(reply, init);
+  #keep(response: HttpResponse): ResponseInit {
+    const init = { status: response.status, headers: new Headers(withHeaders(response, this.#every).headers) };
+    this.#kept.set(response, init);
     return init;
   }
 }

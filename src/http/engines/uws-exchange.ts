@@ -1,10 +1,10 @@
 import { STATUS_CODES } from 'node:http';
 import { problem } from '../answer.ts';
-import type { AddressOf, ByteBudget, Dispatch, Pieces, Reply, Request } from '../types.ts';
+import type { AddressFinder, BodyChunks, ByteBudget, Dispatch, HttpResponse, Request } from '../types.ts';
 import { BodyInbox } from './body-inbox.ts';
 import { framingFault, isPlainPath, resolvable } from './head.ts';
-import { type Arriving, type BodyDeadlines, linger, maxHead, tooSlow } from './limits.ts';
-import { type EveryReply, oneLine, withHeaders } from './reply-headers.ts';
+import { type ArrivingBody, type BodyDeadlines, linger, maxHead, tooSlow } from './limits.ts';
+import { type DefaultHeaders, oneLine, withHeaders } from './reply-headers.ts';
 
 /** The parts of uWebSockets.js in use: the package is optional, and its own types lack some of them. */
 export interface Uws {
@@ -18,19 +18,19 @@ export interface Uws {
 export type ListenSocket = object;
 
 export interface App {
-  any(pattern: string, handle: (res: HttpResponse, req: HttpRequest) => void): void;
+  any(pattern: string, handle: (res: UwsResponse, req: UwsRequest) => void): void;
   listen(host: string, port: number, option: number, listening: (socket: ListenSocket | false) => void): void;
   close(): void;
 }
 
-interface HttpRequest {
+interface UwsRequest {
   getCaseSensitiveMethod(): string;
   getUrl(): string;
   getQuery(): string | undefined;
   forEach(callback: (name: string, value: string) => void): void;
 }
 
-interface HttpResponse {
+interface UwsResponse {
   onAborted(handler: () => void): void;
   onData(handler: (chunk: ArrayBuffer, isLast: boolean) => void): void;
   /** @returns false if the client has not read the earlier data */
@@ -58,30 +58,30 @@ interface Server {
   /** True if connections are closed after their reply. */
   readonly closing: boolean;
   readonly deadlines: BodyDeadlines;
-  readonly addressOf: AddressOf;
-  readonly every: EveryReply;
+  readonly findAddress: AddressFinder;
+  readonly every: DefaultHeaders;
   /** Called once per exchange, when the reply is sent or the client has disconnected. */
   finished(): void;
 }
 
 /** One request and its reply. Copies the head, because uWebSockets.js reuses its memory. */
-export class UwsExchange implements Request, Arriving {
+export class UwsExchange implements Request, ArrivingBody {
   readonly method: string;
   readonly path: string;
   readonly query: string;
   readonly #headers = new Map<string, string>();
-  readonly #res: HttpResponse;
+  readonly #res: UwsResponse;
   readonly #inbox: BodyInbox;
   readonly #server: Server;
   #headBytes: number;
   received = 0;
   #bytesInIdleTime = 0;
   /** Set while the client of a refused body may keep sending. */
-  #draining: (Arriving & { bytes: number }) | undefined;
+  #draining: (ArrivingBody & { bytes: number }) | undefined;
   #released = () => {};
   #over = false;
 
-  constructor(res: HttpResponse, req: HttpRequest, server: Server) {
+  constructor(res: UwsResponse, req: UwsRequest, server: Server) {
     this.#res = res;
     this.#server = server;
     this.#inbox = new BodyInbox(res);
@@ -97,7 +97,7 @@ export class UwsExchange implements Request, Arriving {
 
   get remoteAddress(): string {
     if (this.#over) return '';
-    return this.#server.addressOf(Buffer.from(this.#res.getRemoteAddressAsText()).toString(), this);
+    return this.#server.findAddress(Buffer.from(this.#res.getRemoteAddressAsText()).toString(), this);
   }
 
   header(name: string): string | undefined {
@@ -118,17 +118,17 @@ export class UwsExchange implements Request, Arriving {
     this.#inbox.giveUp(tooSlow());
   }
 
-  answer(dispatch: Dispatch): void {
+  serve(dispatch: Dispatch): void {
     const { every } = this.#server;
     const fault = this.#fault();
     if (fault !== undefined) {
-      this.#replyAndDie(withHeaders(fault, every));
+      this.#respondAndClose(withHeaders(fault, every));
       return;
     }
     this.#res.onData((chunk, last) => this.#receive(chunk, last));
-    const reply = dispatch(this);
-    if (reply instanceof Promise) void reply.then((late) => this.#reply(withHeaders(late, every)));
-    else this.#reply(withHeaders(reply, every));
+    const response = dispatch(this);
+    if (response instanceof Promise) void response.then((late) => this.#respond(withHeaders(late, every)));
+    else this.#respond(withHeaders(response, every));
   }
 
   #addHeader(name: string, value: string): void {
@@ -139,7 +139,7 @@ export class UwsExchange implements Request, Arriving {
   }
 
   /** uWebSockets.js accepts a long head in one chunk, and heads that a proxy may read differently. */
-  #fault(): Reply | undefined {
+  #fault(): HttpResponse | undefined {
     if (this.#headBytes > maxHead) return { status: 431 };
     const refusal = isPlainPath(this.path)
       ? framingFault({
@@ -171,22 +171,22 @@ export class UwsExchange implements Request, Arriving {
     this.#res.resume(); // Resuming restarts the timeout.
   }
 
-  #reply(reply: Reply): void {
+  #respond(response: HttpResponse): void {
     if (this.#over) {
-      reply.pieces?.stop();
+      response.chunks?.stop();
       return;
     }
     if (this.#inbox.refused) {
-      this.#replyAndDrain(reply);
+      this.#respondAndDrain(response);
     } else {
       this.#inbox.flow();
-      if (reply.pieces === undefined) this.#end(reply, this.#server.closing);
-      else void this.#sendPieces(reply, reply.pieces);
+      if (response.chunks === undefined) this.#end(response, this.#server.closing);
+      else void this.#sendChunks(response, response.chunks);
     }
   }
 
   /** Breaks the connection if a chunk fails. */
-  async #sendPieces({ status, headers, cookies }: Reply, pieces: Pieces): Promise<void> {
+  async #sendChunks({ status, headers, cookies }: HttpResponse, chunks: BodyChunks): Promise<void> {
     const head = { status, ...(headers && { headers }), ...(cookies && { cookies }) };
     try {
       if (this.method === 'HEAD') return this.#end(head, this.#server.closing);
@@ -197,12 +197,12 @@ export class UwsExchange implements Request, Arriving {
         return true;
       });
       for (;;) {
-        const piece = await pieces.next();
+        const chunk = await chunks.next();
         if (this.#over) return;
-        if (piece === undefined) break;
+        if (chunk === undefined) break;
         let took = true;
         this.#res.cork(() => {
-          took = this.#res.write(piece);
+          took = this.#res.write(chunk);
         });
         if (!took) await this.#writable();
         if (this.#over) return;
@@ -212,7 +212,7 @@ export class UwsExchange implements Request, Arriving {
     } catch {
       this.#close();
     } finally {
-      pieces.stop();
+      chunks.stop();
     }
   }
 
@@ -223,18 +223,18 @@ export class UwsExchange implements Request, Arriving {
     });
   }
 
-  #writeHead({ status, headers, cookies }: Reply): void {
+  #writeHead({ status, headers, cookies }: HttpResponse): void {
     const res = this.#res;
     res.writeStatus(statusLine(status));
     for (const name in headers) res.writeHeader(name, oneLine(headers[name]!));
     if (cookies !== undefined) for (const cookie of cookies) res.writeHeader('set-cookie', oneLine(cookie));
   }
 
-  #end(reply: Reply, close: boolean): void {
+  #end(response: HttpResponse, close: boolean): void {
     const res = this.#res;
-    const { status, body } = reply;
+    const { status, body } = response;
     res.cork(() => {
-      this.#writeHead(reply);
+      this.#writeHead(response);
       if (status === 204 || status === 304) endBare(res, undefined, close);
       else if (this.method === 'HEAD') endBare(res, body ?? '', close);
       else res.end(body, close);
@@ -246,8 +246,8 @@ export class UwsExchange implements Request, Arriving {
    * Sends the reply and closes at once, because uWebSockets.js would go on to answer the bytes that follow. It parses all of
    * its input before it writes, unless a chunk exceeds its buffer. The reply is therefore padded with spaces.
    */
-  #replyAndDie({ body = '', ...head }: Reply): void {
-    this.#res.writeStatus(wholeReply({ ...head, body: `${body}${' '.repeat(writeBuffer)}` }));
+  #respondAndClose({ body = '', ...head }: HttpResponse): void {
+    this.#res.writeStatus(encodeResponse({ ...head, body: `${body}${' '.repeat(writeBuffer)}` }));
     this.#close();
   }
 
@@ -255,8 +255,8 @@ export class UwsExchange implements Request, Arriving {
    * Sends the whole reply at once, and closes the connection when the client has stopped sending. The reply is one raw chunk,
    * because `end` would close either at once or never.
    */
-  #replyAndDrain(reply: Reply): void {
-    this.#res.cork(() => this.#res.writeStatus(wholeReply(reply)));
+  #respondAndDrain(response: HttpResponse): void {
+    this.#res.cork(() => this.#res.writeStatus(encodeResponse(response)));
     this.#draining = { bytes: 0, received: 0, isRefused: true, giveUp: () => this.#close() };
     this.#server.deadlines.begin(this.#draining);
     if (this.#inbox.complete) this.#closeSoon();
@@ -298,14 +298,14 @@ export class UwsExchange implements Request, Arriving {
  * Ends a reply whose body is not sent. `endWithoutBody` gets no length, for which it would wait indefinitely. The connection is
  * closed by the client, or by the server when it closes.
  */
-function endBare(res: HttpResponse, body: string | Uint8Array | undefined, close: boolean): void {
+function endBare(res: UwsResponse, body: string | Uint8Array | undefined, close: boolean): void {
   if (body !== undefined) res.writeHeader('content-length', String(Buffer.byteLength(body)));
   if (close) res.writeHeader('connection', 'close');
   res.endWithoutBody();
 }
 
 /** A reply as one raw chunk with `connection: close`. */
-function wholeReply({ status, headers = {}, cookies = [], body = '' }: Reply): Uint8Array {
+function encodeResponse({ status, headers = {}, cookies = [], body = '' }: HttpResponse): Uint8Array {
   const lines = [...Object.entries(headers), ...cookies.map((cookie) => ['set-cookie', cookie] as const)];
   const fields = lines.map(([name, value]) => `${name}: ${oneLine(value)}\r\n`);
   const length = `content-length: ${Buffer.byteLength(body)}\r\n`;

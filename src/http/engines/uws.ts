@@ -1,9 +1,9 @@
 import { createRequire } from 'node:module';
 import { bindFailure, freePort } from '../bind-failure.ts';
 import { cipherSuites, readTls } from '../tls.ts';
-import type { AddressOf, HttpEngine, Listener, ListenOptions, TlsFiles } from '../types.ts';
+import type { AddressFinder, HttpEngine, Listener, ListenOptions, TlsFiles } from '../types.ts';
 import { BodyDeadlines, maxHead } from './limits.ts';
-import { type EveryReply, headersOfEveryReply } from './reply-headers.ts';
+import { type DefaultHeaders, defaultHeaders } from './reply-headers.ts';
 import { type App, type ListenSocket, type Uws, UwsExchange } from './uws-exchange.ts';
 
 /**
@@ -54,17 +54,17 @@ class Server {
   #onIdle: (() => void) | undefined;
 
   readonly deadlines: BodyDeadlines;
-  readonly addressOf: AddressOf;
-  readonly every: EveryReply;
+  readonly findAddress: AddressFinder;
+  readonly every: DefaultHeaders;
 
-  constructor(app: App, { dispatch, secondMs, headers, addressOf = (connected) => connected }: ListenOptions) {
+  constructor(app: App, { dispatch, secondMs, headers, findAddress = (connected) => connected }: ListenOptions) {
     this.#app = app;
-    this.every = headersOfEveryReply(headers);
-    this.addressOf = addressOf;
+    this.every = defaultHeaders(headers);
+    this.findAddress = findAddress;
     this.deadlines = new BodyDeadlines(secondMs);
     app.any('/*', (res, req) => {
       this.#inFlight += 1;
-      new UwsExchange(res, req, this).answer(dispatch);
+      new UwsExchange(res, req, this).serve(dispatch);
     });
   }
 

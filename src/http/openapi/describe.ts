@@ -1,8 +1,8 @@
 import { version } from '../../../package.json' with { type: 'json' };
 import { type RefusalCode, refusals } from '../../contract/refusals.ts';
-import type { Documented } from '../../contract/shapes/fields.ts';
+import type { DocumentOptions } from '../../contract/shapes/fields.ts';
 import {
-  type DeclaredAnswer,
+  type DeclaredResponse,
   type Group,
   type Headers,
   type Json,
@@ -65,22 +65,22 @@ function describeOperation(operation: Operation, tag: string, components: Compon
     ...(description !== undefined && { description }),
     ...(security !== undefined && { security }),
     ...(parameters !== undefined && {
-      parameters: parameters.map((parameter) => components.part('parameters', parameter)),
+      parameters: parameters.map((parameter) => components.addComponent('parameters', parameter)),
     }),
     ...(body !== undefined && { requestBody: { required: !bodyOptional, content: mapMedia(body, components) } }),
     responses: describeResponses(operation, components),
   };
 }
 
-function describeResponses({ answers, refuses, refusalHeaders }: Operation, components: Components): Json {
-  const headersOf = (status: number) => describeHeaders(refusalHeaders?.(status) ?? {}, components);
+function describeResponses({ responses, refuses, refusalHeaders }: Operation, components: Components): Json {
+  const getHeaders = (status: number) => describeHeaders(refusalHeaders?.(status) ?? {}, components);
   return {
-    ...mapValues(answers, (answer) => describeAnswer(answer, components)),
-    ...(refuses !== undefined && refusalResponses(refuses, headersOf, components)),
+    ...mapValues(responses, (response) => describeResponse(response, components)),
+    ...(refuses !== undefined && refusalResponses(refuses, getHeaders, components)),
   };
 }
 
-function describeAnswer({ description, headers, content }: DeclaredAnswer, components: Components): Json {
+function describeResponse({ description, headers, content }: DeclaredResponse, components: Components): Json {
   return {
     description,
     ...(Object.keys(headers).length > 0 && { headers: describeHeaders(headers, components) }),
@@ -89,7 +89,7 @@ function describeAnswer({ description, headers, content }: DeclaredAnswer, compo
 }
 
 function describeHeaders(headers: Headers, components: Components): Json {
-  return mapValues(headers, (header) => components.part('headers', header));
+  return mapValues(headers, (header) => components.addComponent('headers', header));
 }
 
 function mapMedia(content: Readonly<Record<string, Media>>, components: Components): Json {
@@ -117,18 +117,18 @@ const problem = {
 
 /**
  * The responses of an operation's refusals: one per status, with an example per code, and `default` for a failure.
- * @param headersOf headers of the operation by status
+ * @param getHeaders headers of the operation by status
  */
-function refusalResponses(declared: Refusals, headersOf: (status: number) => Json, components: Components): Json {
+function refusalResponses(declared: Refusals, getHeaders: (status: number) => Json, components: Components): Json {
   const byStatus = new Map<number, Json>();
   for (const [code, detail] of Object.entries(declared) as [RefusalCode, string][]) {
     const { status, title } = refusals[code];
     const value = { type: 'about:blank', title, status, code, detail };
     byStatus.set(status, { ...byStatus.get(status), [code]: { value } });
   }
-  const wait = { 'Retry-After': components.part('headers', RetryAfter) };
+  const wait = { 'Retry-After': components.addComponent('headers', RetryAfter) };
   const responses = Array.from(byStatus, ([status, examples]) => {
-    const headers = { ...headersOf(status), ...((status === 429 || status === 503) && wait) };
+    const headers = { ...getHeaders(status), ...((status === 429 || status === 503) && wait) };
     return [status, describeRefusal(status, examples, headers, components)];
   });
   const failure = {
@@ -163,7 +163,7 @@ class Components {
   }
 
   /** @param part `component` is its name */
-  part(
+  addComponent(
     section: 'parameters' | 'headers',
     { component, schema, ...rest }: { readonly component?: string; readonly schema: object },
   ): Json {
@@ -178,8 +178,8 @@ class Components {
   }
 
   #refer(section: Section, name: string, describe: () => Json): Json {
-    const parts = this.#sections[section];
-    if (!parts.has(name)) parts.set(name, describe());
+    const entries = this.#sections[section];
+    if (!entries.has(name)) entries.set(name, describe());
     return { $ref: `#/components/${section}/${name}` };
   }
 }
@@ -188,10 +188,10 @@ type Refer = (name: string, describe: () => Json) => Json;
 
 /**
  * The JSON Schema that the document shows for a validating schema. It differs in two points: the empty pattern of a map (see
- * `Named`) becomes `additionalProperties`, and the options in `Documented` are applied.
+ * `Named`) becomes `additionalProperties`, and the options in `DocumentOptions` are applied.
  */
 function jsonSchema(schema: object, refer: Refer): Json {
-  const { component, documented, example: _, ...plain } = schema as Documented & Json;
+  const { component, documented, example: _, ...plain } = schema as DocumentOptions & Json;
   const more = documented === undefined ? {} : jsonSchema(documented, refer);
   if ('$ref' in more) return reference(more, plain);
   const describe = () => ({ ...showAll(plain, refer), ...more });

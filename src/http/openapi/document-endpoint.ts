@@ -11,10 +11,10 @@ export function documentEndpoint<Settings>(path: string, describe: (settings: Se
     access: { credential: 'None', who: 'Everybody' },
     operation,
     bind: (settings) => {
-      let answer: ReturnType<typeof publicJson> | undefined;
+      let respond: ReturnType<typeof publicJson> | undefined;
       return (request) => {
-        answer ??= publicJson(describe(settings), caching);
-        return answer(request);
+        respond ??= publicJson(describe(settings), caching);
+        return respond(request);
       };
     },
   };
@@ -40,7 +40,7 @@ const operation: Operation = {
       schema: { type: 'string' },
     },
   ],
-  answers: {
+  responses: {
     200: {
       description: 'The document.',
       headers: TaggedHeaders,

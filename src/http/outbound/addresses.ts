@@ -1,6 +1,6 @@
 import { lookup, Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { ApiError } from '../../contract/errors.ts';
+import { Refusal } from '../../contract/errors.ts';
 import { hasPortZero } from '../../contract/port-zero.ts';
 import { IpNetworks } from '../../runtime/addresses.ts';
 
@@ -52,7 +52,7 @@ export function urlRule(allowPrivate: boolean): string {
 /**
  * Checks the URL itself. The addresses of its host are checked at each request.
  * @param allowPrivate true if private networks may be reached, also without TLS
- * @throws {ApiError} `invalid_body`
+ * @throws {Refusal} `invalid_body`
  */
 export function checkUrl(text: string, allowPrivate: boolean, field = 'url'): void {
   // The parser skips spaces, control characters and the like. People who read the URL would see another one.
@@ -64,7 +64,7 @@ export function checkUrl(text: string, allowPrivate: boolean, field = 'url'): vo
     `${url.username}${url.password}${url.hash}` === '' &&
     !hasPortZero(text) &&
     (allowPrivate || isOfInternet(url));
-  if (!isFit) throw new ApiError('invalid_body', `Cannot take ${field}: ${urlRule(allowPrivate)}`);
+  if (!isFit) throw new Refusal('invalid_body', `Cannot take ${field}: ${urlRule(allowPrivate)}`);
 }
 
 /** True unless the URL itself shows that its host is not public. */
@@ -88,14 +88,14 @@ export function resolver(orSystem: boolean): Resolve {
   return async (name) => {
     const asking = new Resolver({ timeout: tryMs, tries: 2 });
     const [v4, v6] = await Promise.allSettled([asking.resolve4(name), asking.resolve6(name)]);
-    const found = [...addressesOf(v4, 4), ...addressesOf(v6, 6)];
+    const found = [...readAddresses(v4, 4), ...readAddresses(v6, 6)];
     if (found.length > 0) return found;
     if (orSystem) return (await lookup(name, { all: true })) as Address[];
     throw new Error(whyNot(v4));
   };
 }
 
-function addressesOf(result: PromiseSettledResult<string[]>, family: 4 | 6): Address[] {
+function readAddresses(result: PromiseSettledResult<string[]>, family: 4 | 6): Address[] {
   return result.status === 'rejected' ? [] : result.value.map((address) => ({ address, family }));
 }
 

@@ -44,14 +44,14 @@ export function outboundFetch(rules: FetchRules): OutboundFetch {
       throw new OutboundError('private_address', `the address must be an https: URL`);
     const deadline = AbortSignal.timeout(rules.deadlineMs);
     try {
-      return await unless(deadline, answerTo(rules, url, init, deadline));
+      return await unless(deadline, fetchResponse(rules, url, init, deadline));
     } catch (error) {
-      throw deadline.aborted ? late(rules) : failureOf(error);
+      throw deadline.aborted ? late(rules) : toOutboundError(error);
     }
   };
 }
 
-async function answerTo(
+async function fetchResponse(
   rules: FetchRules,
   url: URL,
   { method = 'GET', headers, body }: OutboundInit,
@@ -60,7 +60,7 @@ async function answerTo(
   const { version, maxBytes, ca } = rules;
   const chunks: Buffer[] = [];
   let size = 0;
-  const answer = await exchange(url, {
+  const response = await exchange(url, {
     method,
     // The other service may not compress: a small body could become a huge one.
     headers: { 'user-agent': `flagmeter/${version}`, ...headers, 'accept-encoding': 'identity' },
@@ -74,18 +74,18 @@ async function answerTo(
       return size <= maxBytes;
     },
   });
-  const { statusCode: status = 0 } = answer;
+  const { statusCode: status = 0 } = response;
   if (size > maxBytes) throw new OutboundError('too_large', `the answer is larger than ${maxBytes} bytes`);
   if (status >= 300 && status < 400)
     throw new OutboundError('redirect', `answered ${status}: redirects are not followed`);
-  if (status < 200 || status > 599 || !answer.complete)
+  if (status < 200 || status > 599 || !response.complete)
     throw new OutboundError('unreachable', 'the answer is incomplete');
-  const type = answer.headers['content-type'];
+  const type = response.headers['content-type'];
   const content = status === 204 || status === 205 ? null : Buffer.concat(chunks);
-  return new Response(content, { status, headers: headersOf(answer.headers, type) });
+  return new Response(content, { status, headers: pickHeaders(response.headers, type) });
 }
 
-function headersOf(
+function pickHeaders(
   { 'www-authenticate': challenge, 'cache-control': cache }: NodeJS.Dict<string | string[]>,
   type: string | undefined,
 ): Record<string, string> {
@@ -100,7 +100,7 @@ function late({ deadlineMs }: FetchRules): OutboundError {
   return new OutboundError('timeout', `no answer within ${deadlineMs / 1000} seconds`);
 }
 
-function failureOf(error: unknown): OutboundError {
+function toOutboundError(error: unknown): OutboundError {
   if (error instanceof OutboundError) return error;
   const { message } = error as Error;
   return new OutboundError(error instanceof PrivateAddress ? 'private_address' : 'unreachable', message, {
@@ -133,16 +133,16 @@ export async function exchange(url: URL, asked: OutboundRequest): Promise<Incomi
   return new Promise((resolve, reject) => {
     const request = begin(url, options);
     request.on('error', reject);
-    request.on('upgrade', (answer, socket) => {
+    request.on('upgrade', (response, socket) => {
       socket.destroy(); // The protocol was upgraded. Without this, no event would follow.
-      resolve(answer);
+      resolve(response);
     });
-    request.on('response', (answer) => {
-      answer.on('data', (chunk: Buffer) => {
+    request.on('response', (response) => {
+      response.on('data', (chunk: Buffer) => {
         if (!take(chunk)) request.destroy();
       });
       // The status is known, so later failures are ignored.
-      for (const event of ['end', 'error', 'close']) answer.on(event, () => resolve(answer));
+      for (const event of ['end', 'error', 'close']) response.on(event, () => resolve(response));
     });
     request.end(body);
   });
@@ -150,7 +150,8 @@ export async function exchange(url: URL, asked: OutboundRequest): Promise<Incomi
 
 function pinned(addresses: readonly Address[]): LookupFunction {
   const [first] = addresses;
-  return (_name, { all }, answer) => (all ? answer(null, [...addresses]) : answer(null, first!.address, first!.family));
+  return (_name, { all }, callback) =>
+    all ? callback(null, [...addresses]) : callback(null, first!.address, first!.family);
 }
 
 /** Rejects as soon as the signal aborts. */

@@ -1,10 +1,17 @@
 import type { MessagePort } from 'node:worker_threads';
-import { ApiError } from '../../contract/errors.ts';
+import { Refusal } from '../../contract/errors.ts';
 import type { RefusalCode } from '../../contract/refusals.ts';
-import { errorOf, type Failure, failureOf } from '../../runtime/thread-calls.ts';
+import { describeFailure, type Failure, restoreError } from '../../runtime/thread-calls.ts';
 import { problem } from '../answer.ts';
 import { tooLarge } from '../engines/limits.ts';
-import { type AddressOf, type ByteBudget, ClientGone, type ListenOptions, type Reply, type Request } from '../types.ts';
+import {
+  type AddressFinder,
+  type ByteBudget,
+  DisconnectError,
+  type HttpResponse,
+  type ListenOptions,
+  type Request,
+} from '../types.ts';
 
 /**
  * Requests to the metrics host that a front-end thread forwards to the main thread. Messages without bytes have only strings and
@@ -36,7 +43,7 @@ type BodyProgress =
   | { readonly kind: 'gone' };
 
 type ToThread = { readonly id: number } & (
-  | ForwardedReply
+  | ForwardedResponse
   /** Asks for the body. `free` is that of its budget. */
   | { readonly kind: 'read'; readonly limit: number; readonly free?: number }
   /** The budget of the body is used up. */
@@ -44,7 +51,7 @@ type ToThread = { readonly id: number } & (
 );
 
 /** A whole reply. The metrics host has no chunked ones, and sets no cookies. */
-interface ForwardedReply {
+interface ForwardedResponse {
   readonly kind: 'reply';
   readonly status: number;
   /** JSON. */
@@ -60,11 +67,11 @@ function ownMemory(bytes: Uint8Array): Uint8Array {
   return isWhole ? bytes : new Uint8Array(bytes);
 }
 
-const stopping = new ApiError('store_unavailable', 'The service is stopping', 5);
+const stopping = new Refusal('store_unavailable', 'The service is stopping', 5);
 
 interface Exchange {
   readonly request: Request;
-  answer(reply: Reply): void;
+  respond(response: HttpResponse): void;
   reading?: Promise<void>;
   refusal?: Error;
 }
@@ -83,12 +90,12 @@ export class Forwarder {
   }
 
   /** Resolves with 503 if the main thread has stopped. */
-  forward(request: Request, body?: Uint8Array): Promise<Reply> {
-    return new Promise((answer) => {
-      if (this.#ended) return answer(problem(stopping));
+  forward(request: Request, body?: Uint8Array): Promise<HttpResponse> {
+    return new Promise((respond) => {
+      if (this.#ended) return respond(problem(stopping));
       this.#last += 1;
       const id = this.#last;
-      this.#open.set(id, { request, answer });
+      this.#open.set(id, { request, respond });
       const { method, path, query, remoteAddress: connected } = request;
       const headers = JSON.stringify([...request.headers()]);
       const head = { kind: 'request', id, method, path, query, connected, headers } as const;
@@ -106,28 +113,28 @@ export class Forwarder {
     if (exchange === undefined) return;
     switch (message.kind) {
       case 'reply':
-        this.#answer(id, exchange, message);
+        this.#respond(id, exchange, message);
         break;
       case 'read':
         exchange.reading = this.#read(id, exchange, message);
         break;
       case 'refuse':
-        exchange.refusal = errorOf(message.failure);
+        exchange.refusal = restoreError(message.failure);
         break;
     }
   }
 
-  #answer(id: number, exchange: Exchange, { status, headers, body, code }: ForwardedReply): void {
+  #respond(id: number, exchange: Exchange, { status, headers, body, code }: ForwardedResponse): void {
     this.#open.delete(id);
-    const reply: Reply = {
+    const response: HttpResponse = {
       status,
       ...(headers !== undefined && { headers: JSON.parse(headers) }),
       ...(body !== undefined && { body }),
       ...(code !== undefined && { code }),
     };
     // The HTTP engine closes the connection if it has refused the body before the reply.
-    if (exchange.refusal === undefined || exchange.reading === undefined) exchange.answer(reply);
-    else void exchange.reading.then(() => exchange.answer(reply));
+    if (exchange.refusal === undefined || exchange.reading === undefined) exchange.respond(response);
+    else void exchange.reading.then(() => exchange.respond(response));
   }
 
   async #read(id: number, exchange: Exchange, { limit, free }: { limit: number; free?: number }): Promise<void> {
@@ -147,28 +154,30 @@ export class Forwarder {
       this.#send({ kind: 'body', id, body: ownMemory(body) });
     } catch (error) {
       this.#send(
-        error instanceof ClientGone ? { kind: 'gone', id } : { kind: 'refused', id, failure: failureOf(error) },
+        error instanceof DisconnectError
+          ? { kind: 'gone', id }
+          : { kind: 'refused', id, failure: describeFailure(error) },
       );
     }
   }
 
   #end(): void {
     this.#ended = true;
-    for (const { answer } of this.#open.values()) answer(problem(stopping));
+    for (const { respond } of this.#open.values()) respond(problem(stopping));
     this.#open.clear();
   }
 }
 
-type Answering = Pick<ListenOptions, 'dispatch' | 'addressOf'>;
+type Responder = Pick<ListenOptions, 'dispatch' | 'findAddress'>;
 
 /** Answers the requests that a `Forwarder` forwards. If the port closes, the clients are gone. */
 export class Receiver {
   readonly #port: MessagePort;
-  readonly #listener: Answering;
+  readonly #listener: Responder;
   readonly #open = new Map<number, ForwardedRequest>();
 
   /** @param listener the listener of the main thread whose address the front-end thread shares */
-  constructor(port: MessagePort, listener: Answering) {
+  constructor(port: MessagePort, listener: Responder) {
     this.#port = port;
     this.#listener = listener;
     port.on('message', (message: ToMain) => this.#take(message));
@@ -197,7 +206,7 @@ export class Receiver {
         request.settle(message.body);
         break;
       case 'refused':
-        request.fail(errorOf(message.failure));
+        request.fail(restoreError(message.failure));
         break;
       case 'gone':
         request.fail();
@@ -207,23 +216,23 @@ export class Receiver {
 
   #begin(head: ForwardedHead): void {
     const { id } = head;
-    const { dispatch, addressOf } = this.#listener;
+    const { dispatch, findAddress } = this.#listener;
     const read = (limit: number, free?: number) =>
       this.#send({ kind: 'read', id, limit, ...(free !== undefined && { free }) });
-    const refuse = (error: Error) => this.#send({ kind: 'refuse', id, failure: failureOf(error) });
-    const request = new ForwardedRequest(head, { read, refuse }, addressOf);
+    const refuse = (error: Error) => this.#send({ kind: 'refuse', id, failure: describeFailure(error) });
+    const request = new ForwardedRequest(head, { read, refuse }, findAddress);
     this.#open.set(id, request);
-    const reply = dispatch(request);
-    if (reply instanceof Promise) void reply.then((late) => this.#answer(id, late));
-    else this.#answer(id, reply);
+    const response = dispatch(request);
+    if (response instanceof Promise) void response.then((late) => this.#respond(id, late));
+    else this.#respond(id, response);
   }
 
-  #answer(id: number, reply: Reply): void {
-    if (this.#open.delete(id)) this.#send({ id, ...forwarded(reply) });
+  #respond(id: number, response: HttpResponse): void {
+    if (this.#open.delete(id)) this.#send({ id, ...forwarded(response) });
   }
 }
 
-function forwarded({ headers, body, status, code }: Reply): ForwardedReply {
+function forwarded({ headers, body, status, code }: HttpResponse): ForwardedResponse {
   return {
     kind: 'reply',
     status,
@@ -253,14 +262,14 @@ class ForwardedRequest implements Request {
   readonly query: string;
   readonly #head: ForwardedHead;
   readonly #sender: Sender;
-  readonly #addressOf: AddressOf;
+  readonly #findAddress: AddressFinder;
   #headers: ReadonlyMap<string, string> | undefined;
   #reading: Reading | undefined;
 
-  constructor(head: ForwardedHead, sender: Sender, addressOf: AddressOf = (connected) => connected) {
+  constructor(head: ForwardedHead, sender: Sender, findAddress: AddressFinder = (connected) => connected) {
     this.#head = head;
     this.#sender = sender;
-    this.#addressOf = addressOf;
+    this.#findAddress = findAddress;
     this.method = head.method;
     this.path = head.path;
     this.query = head.query;
@@ -268,7 +277,7 @@ class ForwardedRequest implements Request {
 
   get remoteAddress(): string {
     const { connected } = this.#head;
-    return connected === '' ? '' : this.#addressOf(connected, this);
+    return connected === '' ? '' : this.#findAddress(connected, this);
   }
 
   header(name: string): string | undefined {
@@ -309,7 +318,7 @@ class ForwardedRequest implements Request {
     this.#reading = undefined;
   }
 
-  fail(error: Error = new ClientGone()): void {
+  fail(error: Error = new DisconnectError()): void {
     const reading = this.#reading;
     this.#reading = undefined;
     if (reading === undefined) return;

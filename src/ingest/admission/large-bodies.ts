@@ -1,4 +1,4 @@
-import { ApiError } from '../../contract/errors.ts';
+import { Refusal } from '../../contract/errors.ts';
 import type { ByteBudget } from '../../http/types.ts';
 import { RoundRobin } from '../../runtime/fair-queue.ts';
 
@@ -9,9 +9,9 @@ const smallBody = 4096;
 const bytesPerTurn = 32 * 1024;
 
 /** Maximum share of the budget for one sender's waiting bodies. */
-const ownPart = 1 / 2;
+const ownShare = 1 / 2;
 
-interface Sized {
+interface SizedBody {
   readonly length: number;
 }
 
@@ -44,17 +44,17 @@ export class LargeBodies implements ByteBudget {
     this.held -= bytes;
   }
 
-  /** For a body that the HTTP engine did not read. @throws {ApiError} `backpressure` */
-  hold({ length }: Sized): void {
+  /** For a body that the HTTP engine did not read. @throws {Refusal} `backpressure` */
+  hold({ length }: SizedBody): void {
     if (length > this.free) this.take(length);
   }
 
-  release({ length }: Sized): void {
+  release({ length }: SizedBody): void {
     if (length > this.free) this.give(length);
   }
 
-  /** `undefined` if it is the body's turn. @throws {ApiError} `backpressure` if too much of this sender is waiting already */
-  turn({ length }: Sized, sender: string): Promise<void> | undefined {
+  /** `undefined` if it is the body's turn. @throws {Refusal} `backpressure` if too much of this sender is waiting already */
+  waitForSlot({ length }: SizedBody, sender: string): Promise<void> | undefined {
     if (length <= this.free) return undefined;
     if (this.#waiting.weight === 0 && this.#begun < bytesPerTurn) {
       this.#begin(length);
@@ -64,8 +64,8 @@ export class LargeBodies implements ByteBudget {
   }
 
   #wait(sender: string, bytes: number): Promise<void> {
-    const own = this.#waiting.weightOf(sender);
-    if (own > 0 && own + bytes > ownPart * this.#max) throw tooMany();
+    const own = this.#waiting.getWeight(sender);
+    if (own > 0 && own + bytes > ownShare * this.#max) throw tooMany();
     return new Promise((go) => this.#waiting.add(sender, go, bytes));
   }
 
@@ -85,6 +85,6 @@ export class LargeBodies implements ByteBudget {
   }
 }
 
-function tooMany(): ApiError {
-  return new ApiError('backpressure', 'Too many large bodies are being processed', 1);
+function tooMany(): Refusal {
+  return new Refusal('backpressure', 'Too many large bodies are being processed', 1);
 }

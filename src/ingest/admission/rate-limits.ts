@@ -3,10 +3,10 @@
  * shared-rate-limits.ts does so across threads, and large-bodies.ts limits memory and concurrency.
  */
 
-import { networkOf } from '../../runtime/addresses.ts';
+import { findNetwork } from '../../runtime/addresses.ts';
 
 /** `null`: the default of the service. */
-export interface RateLimited {
+export interface LimitedApplication {
   readonly number: number;
   readonly rate: number | null;
   readonly burst: number | null;
@@ -40,17 +40,17 @@ export class RateLimits {
   }
 
   /** Takes the tokens of one packet or report. @param bytes of its body @returns 0 if it may pass, else the seconds to wait */
-  take(application: RateLimited, now: number, bytes: number): number {
-    return this.#bucketOf(application, now).take(now, tokensFor(bytes));
+  take(application: LimitedApplication, now: number, bytes: number): number {
+    return this.#findBucket(application, now).take(now, tokensFor(bytes));
   }
 
   /** The application may owe the tokens, because the cost is known only after the work was done. */
-  owe(application: RateLimited, now: number, tokens: number): void {
-    this.#bucketOf(application, now).owe(now, tokens);
+  owe(application: LimitedApplication, now: number, tokens: number): void {
+    this.#findBucket(application, now).owe(now, tokens);
   }
 
-  wait(application: RateLimited, now: number, bytes: number): number {
-    return this.#bucketOf(application, now).wait(now, tokensFor(bytes));
+  wait(application: LimitedApplication, now: number, bytes: number): number {
+    return this.#findBucket(application, now).wait(now, tokensFor(bytes));
   }
 
   forget(applicationNumber: number): void {
@@ -61,8 +61,8 @@ export class RateLimits {
     return new TokenBucket(rate, burst, now);
   }
 
-  #bucketOf(application: RateLimited, now: number): Bucket {
-    const limits = this.limitsOf(application);
+  #findBucket(application: LimitedApplication, now: number): Bucket {
+    const limits = this.findLimits(application);
     const bucket = this.#buckets.get(application.number);
     if (bucket !== undefined && bucket.rate === limits.rate && bucket.burst === limits.burst) return bucket;
     const fresh = this.open(application.number, limits, now);
@@ -71,7 +71,7 @@ export class RateLimits {
   }
 
   /** The limits of an application: those of the service unless its own are lower. */
-  protected limitsOf({ rate, burst }: RateLimited): EffectiveLimits {
+  protected findLimits({ rate, burst }: LimitedApplication): EffectiveLimits {
     const own = { rate: rate ?? this.#rate, burst: burst ?? (rate === null ? this.#burst : rate * 2) };
     if (this.#rate === 0) return own;
     if (rate === 0) return { rate: this.#rate, burst: this.#burst };
@@ -157,15 +157,15 @@ export class KeyedLimits {
 
   /** Takes a key's tokens at `now` (monotonic ms). @returns 0, or the seconds until the key has enough */
   take(key: string, now: number, cost = 1): number {
-    return this.#rate === 0 ? 0 : this.#bucketOf(key, now).take(now, cost);
+    return this.#rate === 0 ? 0 : this.#findBucket(key, now).take(now, cost);
   }
 
   /** Takes a key's tokens even if it has too few: see `TokenBucket.owe`. */
   owe(key: string, now: number, cost: number): void {
-    if (this.#rate !== 0) this.#bucketOf(key, now).owe(now, cost);
+    if (this.#rate !== 0) this.#findBucket(key, now).owe(now, cost);
   }
 
-  #bucketOf(key: string, now: number): TokenBucket {
+  #findBucket(key: string, now: number): TokenBucket {
     const bucket = this.#buckets.get(key) ?? new TokenBucket(this.#rate, this.#burst, now);
     // Moved to the end: a Map keeps insertion order.
     this.#buckets.delete(key);
@@ -206,12 +206,12 @@ export class UnknownSenders {
 
   /** Takes tokens even if there are too few. The debt is paid off before anything else passes. */
   owe(address: string, now: number, tokens: number): void {
-    this.#each.owe(networkOf(address), now, tokens);
+    this.#each.owe(findNetwork(address), now, tokens);
     this.#together.owe(now, tokens);
   }
 
   /** Seconds until the network of an address has enough tokens; 0 if it has. Takes nothing. */
   wait(address: string, now: number, tokens: number): number {
-    return Math.max(this.#each.wait(networkOf(address), now, tokens), this.#together.wait(now, tokens));
+    return Math.max(this.#each.wait(findNetwork(address), now, tokens), this.#together.wait(now, tokens));
   }
 }

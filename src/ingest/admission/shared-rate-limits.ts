@@ -1,4 +1,4 @@
-import { type Bucket, type EffectiveLimits, type RateLimited, RateLimits } from './rate-limits.ts';
+import { type Bucket, type EffectiveLimits, type LimitedApplication, RateLimits } from './rate-limits.ts';
 
 /** The bucket of an application in memory that threads share, and the limits that it was opened with. */
 export interface SharedLimit extends EffectiveLimits {
@@ -109,8 +109,8 @@ export class ThreadRateLimits extends RateLimits {
   }
 
   /** Whether the bucket of an application is known here. If not, the main thread opens it for the first message that it receives. */
-  covers(application: RateLimited): boolean {
-    const { rate, burst } = this.limitsOf(application);
+  covers(application: LimitedApplication): boolean {
+    const { rate, burst } = this.findLimits(application);
     const shared = this.#shared.get(application.number);
     return rate === 0 || (shared?.rate === rate && shared.burst === burst);
   }

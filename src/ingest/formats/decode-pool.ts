@@ -1,29 +1,29 @@
 import { Piscina } from 'piscina';
-import { ApiError } from '../../contract/errors.ts';
+import { Refusal } from '../../contract/errors.ts';
 import type { SentBody } from '../../http/sent-body.ts';
-import { tellFailure } from '../../runtime/failures.ts';
+import { logFailure } from '../../runtime/failures.ts';
 import { FairQueue } from '../../runtime/fair-queue.ts';
 import type { Log } from '../../runtime/log.ts';
-import { resultOf } from '../../runtime/thread-calls.ts';
-import type { Decoded, DecodeTask, Decoding, LargeFormat } from './decode-worker.ts';
+import { unwrapResult } from '../../runtime/thread-calls.ts';
+import type { DecodedBody, DecodeResult, DecodeTask, LargeFormat } from './decode-worker.ts';
 
 /** Decodes large reports in a separate thread. A few kB of gzip may take a second, during which nothing else would be answered. */
 export interface DecodePool {
   /**
    * Runs work on a large report when it is the sender's turn. One report is in memory at a time, round robin over senders.
-   * @throws {ApiError} `rate_limited` or `backpressure` if too many reports wait already
+   * @throws {Refusal} `rate_limited` or `backpressure` if too many reports wait already
    */
-  inTurn<T>(sender: string, work: () => Promise<T>): Promise<T>;
+  schedule<T>(sender: string, work: () => Promise<T>): Promise<T>;
   /**
    * Decodes a report. Its bytes are transferred to the thread, so they cannot be read afterwards.
    * @param unpacked receives the length of the report, even if it is then refused
-   * @throws {ApiError} of status 400, 413 or 503
+   * @throws {Refusal} of status 400, 413 or 503
    */
   decode<Format extends LargeFormat>(
     body: SentBody,
     format: Format,
     unpacked: (bytes: number) => void,
-  ): Promise<Decoding<Format>>;
+  ): Promise<DecodedBody<Format>>;
   close(): Promise<void>;
 }
 
@@ -49,7 +49,7 @@ export function startDecodePool(workerFile: string, log: Log): DecodePool {
   const queue = new FairQueue(bounds);
   const running = new Set<Promise<unknown>>();
   return {
-    inTurn: (sender, work) => queue.run(sender, work),
+    schedule: (sender, work) => queue.run(sender, work),
     async decode<Format extends LargeFormat>(
       { bytes: sent, layers, limit }: SentBody,
       format: Format,
@@ -61,12 +61,12 @@ export function startDecodePool(workerFile: string, log: Log): DecodePool {
       running.add(decoding);
       const decoded = await decoding
         .catch((error) => {
-          tellFailure(log, 'decoding a large report failed', error);
-          throw new ApiError('backpressure', 'The report could not be decoded; try again', 5);
+          logFailure(log, 'decoding a large report failed', error);
+          throw new Refusal('backpressure', 'The report could not be decoded; try again', 5);
         })
         .finally(() => running.delete(decoding));
       unpacked(decoded.bytes);
-      return resultOf(decoded) as Decoding<Format>;
+      return unwrapResult(decoded) as DecodedBody<Format>;
     },
     async close() {
       await Promise.allSettled(running); // Stopping would drop a task that waits for the thread to start.
@@ -76,7 +76,7 @@ export function startDecodePool(workerFile: string, log: Log): DecodePool {
 }
 
 /** @throws {Error} if the thread stops in the middle of a report; it is replaced */
-function run(pool: Piscina, task: DecodeTask, memory: ArrayBuffer): Promise<Decoded> {
+function run(pool: Piscina, task: DecodeTask, memory: ArrayBuffer): Promise<DecodeResult> {
   return pool.run(task, { name: 'decode', transferList: [memory] });
 }
 

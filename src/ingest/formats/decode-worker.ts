@@ -1,9 +1,9 @@
 import { move, transferableSymbol, valueSymbol } from 'piscina';
-import { ApiError } from '../../contract/errors.ts';
+import { Refusal } from '../../contract/errors.ts';
 import { type Layer, SentBody } from '../../http/sent-body.ts';
 import { collectGarbage } from '../../runtime/garbage.ts';
 import { logThreadConsole } from '../../runtime/log.ts';
-import { failureOf, type Outcome } from '../../runtime/thread-calls.ts';
+import { type CallResult, describeFailure } from '../../runtime/thread-calls.ts';
 import { otlpDecoders } from './otlp/decode.ts';
 import { reportDecoders } from './reports/formats.ts';
 import { unleashDecoders } from './unleash/message.ts';
@@ -11,7 +11,7 @@ import { unleashDecoders } from './unleash/message.ts';
 /** Decoders of large bodies, by format. They return arrays. */
 const decoders = { ...reportDecoders, ...unleashDecoders, ...otlpDecoders };
 export type LargeFormat = keyof typeof decoders;
-export type Decoding<Format extends LargeFormat> = ReturnType<(typeof decoders)[Format]>;
+export type DecodedBody<Format extends LargeFormat> = ReturnType<(typeof decoders)[Format]>;
 
 export interface DecodeTask {
   readonly format: LargeFormat;
@@ -21,7 +21,7 @@ export interface DecodeTask {
   readonly limit: number;
 }
 
-export type Decoded = Outcome<Decoding<LargeFormat>> & {
+export type DecodeResult = CallResult<DecodedBody<LargeFormat>> & {
   /** Decompressed length of the body. */
   readonly bytes: number;
 };
@@ -38,11 +38,11 @@ export function decode({ format, bytes: sent, layers, limit }: DecodeTask): unkn
       .flat()
       .filter(ArrayBuffer.isView)
       .map(({ buffer }) => buffer);
-    const decoded: Decoded = { bytes, ok: true, value };
+    const decoded: DecodeResult = { bytes, ok: true, value };
     return move({ [transferableSymbol]: memory, [valueSymbol]: decoded } as never);
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    return { bytes, ok: false, failure: failureOf(error) } satisfies Decoded;
+    if (!(error instanceof Refusal)) throw error;
+    return { bytes, ok: false, failure: describeFailure(error) } satisfies DecodeResult;
   } finally {
     setImmediate(collectGarbage);
   }

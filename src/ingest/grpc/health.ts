@@ -1,7 +1,7 @@
-import { ApiError } from '../../contract/errors.ts';
+import { Refusal } from '../../contract/errors.ts';
 import type { Call, Method } from '../../grpc/call.ts';
 import { bytesField, joinFields, numberField, ProtoReader } from '../../grpc/protobuf.ts';
-import { codeOf, messageFrame, messageIn, type RpcStatus, statusOf } from '../../grpc/protocol.ts';
+import { messageFrame, messageIn, type RpcStatus, rpcCodes, toRpcStatus } from '../../grpc/protocol.ts';
 import { formatCalls } from '../formats/formats.ts';
 
 /** `HealthCheckResponse.ServingStatus` of `proto/grpc/health/v1/health.proto`. */
@@ -45,7 +45,7 @@ export class Health {
   setServing(serving: boolean): void {
     if (serving === this.#serving) return;
     this.#serving = serving;
-    for (const [watch, known] of this.#watches) if (known) watch.send(this.#answer());
+    for (const [watch, known] of this.#watches) if (known) watch.send(this.#encodeStatus());
   }
 
   /** Closes every watch: they would outlast the server otherwise. */
@@ -62,28 +62,30 @@ export class Health {
         try {
           take(call, readService(messageIn(frame, call.header('grpc-encoding'), maxRequest)));
         } catch (error) {
-          if (!(error instanceof ApiError)) throw error;
-          call.fail(statusOf(error));
+          if (!(error instanceof Refusal)) throw error;
+          call.fail(toRpcStatus(error));
         }
       },
     };
   }
 
   #check(call: Call, service: string): void {
-    if (services.includes(service)) call.end(messageFrame(this.#answer()));
+    if (services.includes(service)) call.end(messageFrame(this.#encodeStatus()));
     else call.fail(unknown);
   }
 
   #list(): Buffer {
     return joinFields(
-      ...services.map((service) => bytesField(1, joinFields(bytesField(1, service), bytesField(2, this.#answer())))),
+      ...services.map((service) =>
+        bytesField(1, joinFields(bytesField(1, service), bytesField(2, this.#encodeStatus()))),
+      ),
     );
   }
 
   #watch(call: Call, service: string): void {
     // A watch of an unknown service stays open, because the protocol allows the service to appear later.
     const known = services.includes(service);
-    call.send(known ? this.#answer() : numberField(1, statuses.unknownService));
+    call.send(known ? this.#encodeStatus() : numberField(1, statuses.unknownService));
     this.#watches.set(call, known);
     call.onClosed = () => this.#watches.delete(call);
     if (this.#watches.size > this.#maxWatches) this.#endOldest();
@@ -99,20 +101,20 @@ export class Health {
     }
   }
 
-  #answer(): Buffer {
+  #encodeStatus(): Buffer {
     return numberField(1, this.#serving ? statuses.serving : statuses.notServing);
   }
 }
 
 const tooMany: RpcStatus = {
-  code: codeOf.unavailable,
+  code: rpcCodes.unavailable,
   message: 'The health service has too many watches',
   trailers: [],
 };
 
-const unknown: RpcStatus = { code: codeOf.notFound, message: 'Unknown service', trailers: [] };
+const unknown: RpcStatus = { code: rpcCodes.notFound, message: 'Unknown service', trailers: [] };
 
-/** The service name in a `HealthCheckRequest`. @throws {ApiError} `invalid_protobuf` */
+/** The service name in a `HealthCheckRequest`. @throws {Refusal} `invalid_protobuf` */
 function readService(request: Uint8Array): string {
   const reader = new ProtoReader(request);
   let service = '';

@@ -1,26 +1,26 @@
 import { performServerHandshake } from 'node:http2';
-import { ApiError } from '../../contract/errors.ts';
+import { Refusal } from '../../contract/errors.ts';
 import { GrpcAcceptor } from '../../grpc/acceptor.ts';
 import type { Call, Method } from '../../grpc/call.ts';
 import { CallTotals } from '../../grpc/call-totals.ts';
 import { GrpcGuard } from '../../grpc/guard.ts';
 import { Http1Forwarder } from '../../grpc/http1-forwarder.ts';
-import { attemptsHeader, checkDeadline, isRetry, statusOf } from '../../grpc/protocol.ts';
+import { attemptsHeader, checkDeadline, isRetry, toRpcStatus } from '../../grpc/protocol.ts';
 import { reflectionMethods } from '../../grpc/reflection.ts';
 import { Sessions } from '../../grpc/sessions.ts';
 import { streamServer } from '../../grpc/stream-server.ts';
-import { headersOfEveryReply } from '../../http/engines/reply-headers.ts';
-import { headerBytes, inflaterOf, isCompressed } from '../../http/grpc-frame.ts';
+import { defaultHeaders } from '../../http/engines/reply-headers.ts';
+import { findInflater, headerBytes, isCompressed } from '../../http/grpc-frame.ts';
 import { SentBody } from '../../http/sent-body.ts';
 import type { SlowRequests } from '../../http/slow-requests.ts';
 import { type RenewableListener, type Renewal, readTls, type TlsPair } from '../../http/tls.ts';
 import type { HttpEngine, ListenOptions } from '../../http/types.ts';
 import type { IpNetworks } from '../../runtime/addresses.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { refusalOf } from '../../runtime/failures.ts';
+import { toRefusal } from '../../runtime/failures.ts';
 import { collectGarbage } from '../../runtime/garbage.ts';
 import { notStarted } from '../admission.ts';
-import type { CallAnswer, CallTransport } from '../declared.ts';
+import type { CallResponse, CallTransport } from '../declared.ts';
 import { type FormatDeps, formatCalls } from '../formats/formats.ts';
 import type { Intake } from '../pipeline.ts';
 import { Health } from './health.ts';
@@ -90,7 +90,7 @@ const sessionOptions = {
  */
 export async function listenGrpc(options: GrpcOptions): Promise<GrpcListener> {
   const { host, maxReport, clock, tls, engine } = options;
-  const { addressOf = (connected: string) => connected } = options;
+  const { findAddress = (connected: string) => connected } = options;
   const guard = new GrpcGuard({
     clock,
     maxBytes: options.maxBytes ?? Math.max(minBytes, 4 * maxReport),
@@ -104,9 +104,9 @@ export async function listenGrpc(options: GrpcOptions): Promise<GrpcListener> {
   const methods = [...intake.methods, ...health.methods, ...reflectionMethods];
   const totals = new CallTotals();
   const { slow } = options;
-  const http = { dispatch: options.dispatch, addressOf, every: headersOfEveryReply(options.headers) };
-  const parts = { clock, maxMessage: maxReport, guard, totals, http, ...(slow && { slow }) };
-  const serve = streamServer(methods, parts);
+  const http = { dispatch: options.dispatch, findAddress, every: defaultHeaders(options.headers) };
+  const services = { clock, maxMessage: maxReport, guard, totals, http, ...(slow && { slow }) };
+  const serve = streamServer(methods, services);
   const http1 = new Http1Forwarder(engine, options);
   const acceptor = await GrpcAcceptor.open({
     host,
@@ -134,7 +134,7 @@ export async function listenGrpc(options: GrpcOptions): Promise<GrpcListener> {
     setServing: (serving) => health.setServing(serving),
     unfinished: () => ({ calls: guard.size, bytes: guard.bytes }),
     unread: () => guard.unread,
-    reopen: async () => renewalOf(acceptor, tls && readTls(tls)),
+    reopen: async () => createRenewal(acceptor, tls && readTls(tls)),
     async close(graceMs) {
       health.close();
       acceptor.close();
@@ -146,7 +146,7 @@ export async function listenGrpc(options: GrpcOptions): Promise<GrpcListener> {
   };
 }
 
-function renewalOf(acceptor: GrpcAcceptor, pair: TlsPair | undefined): Renewal {
+function createRenewal(acceptor: GrpcAcceptor, pair: TlsPair | undefined): Renewal {
   return {
     async finish() {
       if (pair !== undefined) acceptor.renewTls(pair);
@@ -173,7 +173,7 @@ class IntakeMethods {
   readonly methods: readonly Method[];
   readonly #deps: CallDeps;
   /** By path. */
-  readonly #intakes = new Map<string, Intake<IncomingCall, CallAnswer>>();
+  readonly #intakes = new Map<string, Intake<IncomingCall, CallResponse>>();
 
   constructor(deps: CallDeps) {
     this.#deps = deps;
@@ -193,11 +193,11 @@ class IntakeMethods {
     const intake = this.#intakes.get(path);
     const { call } = incoming;
     try {
-      const answer = intake === undefined ? statusOf(notStarted) : intake.receive(incoming);
-      if (!(answer instanceof Promise)) send(call, answer);
+      const response = intake === undefined ? toRpcStatus(notStarted) : intake.receive(incoming);
+      if (!(response instanceof Promise)) send(call, response);
       else {
-        answer.then(
-          (answered) => send(call, answered),
+        response.then(
+          (late) => send(call, late),
           (error) => this.#fail(call, error),
         );
       }
@@ -208,13 +208,13 @@ class IntakeMethods {
 
   #fail(call: Call, error: unknown): void {
     this.#deps.onError(error);
-    call.fail(statusOf(refusalOf(error)));
+    call.fail(toRpcStatus(toRefusal(error)));
   }
 }
 
-function send(call: Call, answer: CallAnswer): void {
-  if ('code' in answer) call.fail(answer);
-  else call.end(answer);
+function send(call: Call, response: CallResponse): void {
+  if ('code' in response) call.fail(response);
+  else call.end(response);
 }
 
 /** Bytes of an incomplete message that are searched for its sender. */
@@ -237,7 +237,7 @@ function grpcTransport({ clock, maxReport }: CallDeps): CallTransport<IncomingCa
         return message;
       }
       const encoding = incoming.call.header('grpc-encoding');
-      inflaterOf(encoding);
+      findInflater(encoding);
       budget.hold(frame);
       return new SentBody(frame, [{ kind: 'frame', encoding }], maxReport);
     },
@@ -249,9 +249,9 @@ function grpcTransport({ clock, maxReport }: CallDeps): CallTransport<IncomingCa
       if (frame === undefined) return call.beginning(beginningBytes);
       return isCompressed(frame) ? undefined : frame.subarray(headerBytes);
     },
-    headersOf: ({ call }) => call,
-    refuse: statusOf,
+    getHeaders: ({ call }) => call,
+    refuse: toRpcStatus,
   };
 }
 
-const gone = new ApiError('deadline_exceeded', 'The call ended before its message was accepted; nothing was counted');
+const gone = new Refusal('deadline_exceeded', 'The call ended before its message was accepted; nothing was counted');

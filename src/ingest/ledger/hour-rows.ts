@@ -2,18 +2,18 @@ import { openPart } from '../../accounts/secrets.ts';
 import { messageRoutes } from '../../contract/message-routes.ts';
 import { LedgerBound, ofOtherSenders } from '../../storage/aggregate/hot-ledger.ts';
 import type { LedgerRow } from '../../storage/commit/batch.ts';
-import { type LedgerSubject, subjectText } from '../../storage/lmdb/ledger.ts';
+import { encodeDimensions, type LedgerDimensions } from '../../storage/lmdb/ledger.ts';
 
 /** Limits of the index of accepted senders, which finds a row without building its text: entries, and length of a User-Agent. */
 const maxRecent = 300;
 const maxRecentAgent = 300;
 
-export type SentSubject = Omit<LedgerSubject, 'userAgent' | 'instance'> & {
+export type SentDimensions = Omit<LedgerDimensions, 'userAgent' | 'instance'> & {
   readonly userAgent: string | undefined;
   readonly instance?: string | undefined;
 };
 
-export type AcceptedSender = Pick<SentSubject, 'route' | 'transport' | 'environment' | 'userAgent' | 'instance'>;
+export type AcceptedSender = Pick<SentDimensions, 'route' | 'transport' | 'environment' | 'userAgent' | 'instance'>;
 
 interface RecentSender extends AcceptedSender {
   readonly row: LedgerRow;
@@ -30,24 +30,24 @@ export class HourRows {
   #recentSize = 0;
 
   /** @param known the stored subjects of this hour */
-  constructor(application: number, hour: number, known: Iterable<LedgerSubject>) {
+  constructor(application: number, hour: number, known: Iterable<LedgerDimensions>) {
     this.application = application;
     this.hour = hour;
-    for (const subject of known) this.#open(subject, subjectText(subject));
+    for (const dimensions of known) this.#open(dimensions, encodeDimensions(dimensions));
   }
 
   get size(): number {
     return this.#rows.size;
   }
 
-  row({ userAgent, instance, ...rest }: SentSubject): LedgerRow {
-    const subject = { ...rest, userAgent: orNull(userAgent), instance: orNull(instance) };
-    const text = subjectText(subject);
+  row({ userAgent, instance, ...rest }: SentDimensions): LedgerRow {
+    const dimensions = { ...rest, userAgent: orNull(userAgent), instance: orNull(instance) };
+    const text = encodeDimensions(dimensions);
     const known = this.#rows.get(text);
     if (known !== undefined) return known;
-    if (this.#bound.admits(subject)) return this.#open(subject, text);
-    const other = ofOtherSenders(subject);
-    const otherText = subjectText(other);
+    if (this.#bound.admits(dimensions)) return this.#open(dimensions, text);
+    const other = ofOtherSenders(dimensions);
+    const otherText = encodeDimensions(other);
     return this.#rows.get(otherText) ?? this.#open(other, otherText);
   }
 
@@ -56,7 +56,7 @@ export class HourRows {
     const name = sender.instance ?? sender.userAgent;
     const recent = this.#recent.get(name);
     if (recent !== undefined) for (const each of recent) if (isSameSender(each, sender)) return each.row;
-    const row = this.row(acceptedSubject(sender));
+    const row = this.row(acceptedDimensions(sender));
     this.#remember(name, { ...sender, row });
     return row;
   }
@@ -70,15 +70,15 @@ export class HourRows {
     else recent.push(sender);
   }
 
-  #open(subject: LedgerSubject, text: string): LedgerRow {
+  #open(dimensions: LedgerDimensions, text: string): LedgerRow {
     const row = { application: this.application, hour: this.hour, subject: text };
     this.#rows.set(text, row);
-    this.#bound.add(subject);
+    this.#bound.add(dimensions);
     return row;
   }
 }
 
-export function acceptedSubject(sender: AcceptedSender): SentSubject {
+export function acceptedDimensions(sender: AcceptedSender): SentDimensions {
   const { route, transport, environment, userAgent, instance } = sender;
   const { status } = messageRoutes[route];
   return { environment, transport, route, outcome: 'accepted', status, code: null, userAgent, instance };
@@ -114,7 +114,7 @@ export function ledgerText(text: string): string {
 }
 
 /** The open part of a token of Unleash, as `default:production.…`; `undefined` for any other text. */
-export function openPartOf(token: string): string | undefined {
+export function findOpenPart(token: string): string | undefined {
   const open = openPart.exec(token)?.[0];
   return open === undefined || open === token ? undefined : `${open}…`;
 }

@@ -4,7 +4,7 @@
  */
 
 import type { KeyHolder } from '../../accounts/key-index.ts';
-import type { ApiError } from '../../contract/errors.ts';
+import type { Refusal } from '../../contract/errors.ts';
 import type { MessageRoute, Transport } from '../../contract/message-routes.ts';
 import type { LedgerNote } from '../../contract/notes.ts';
 import { type RefusalCode, refusals } from '../../contract/refusals.ts';
@@ -13,22 +13,22 @@ import { increase } from '../../runtime/counts.ts';
 import type { Outbox } from '../../runtime/outbox.ts';
 import type { LedgerRow, LedgerTotals } from '../../storage/commit/batch.ts';
 import {
+  encodeDimensions,
+  type LedgerDimensions,
   type LedgerExample,
-  type LedgerSubject,
   ledgerEntries,
   noApplication,
-  subjectText,
 } from '../../storage/lmdb/ledger.ts';
 import type { Application, Environment } from '../../storage/lmdb/records.ts';
 import type { UsageTables } from '../../storage/lmdb/usage.ts';
 import {
   type AcceptedSender,
-  acceptedSubject,
+  acceptedDimensions,
+  findOpenPart,
   HourRows,
   ledgerText,
-  openPartOf,
   orNull,
-  type SentSubject,
+  type SentDimensions,
 } from './hour-rows.ts';
 
 export interface LedgerSource {
@@ -44,7 +44,7 @@ export interface AttributedSource extends LedgerSource {
 }
 
 /** The owner of a refusal. */
-interface Refused {
+interface RefusalOwner {
   readonly holder: KeyHolder;
   readonly environment?: string | undefined;
   readonly origin?: string | undefined;
@@ -65,7 +65,7 @@ interface LedgerDeps {
   /** In a thread besides the main one: sends the result of `takeFigures`. */
   readonly outbox?: Pick<Outbox, 'send' | 'sendLater'>;
   /** Where an application's counts wait for the next commit. */
-  laneOf(applicationNumber: number): LedgerBatch;
+  findLane(applicationNumber: number): LedgerBatch;
 }
 
 /** A batch, or the lane whose next batch includes the counts. */
@@ -80,7 +80,7 @@ const maxRows = 50_000;
 export class Ledger {
   /** Refusals outside any application's ledger, by code. */
   readonly unattributed = new Map<RefusalCode, number>();
-  readonly latestUnattributed = new LatestUnattributed();
+  readonly latestUnattributed = new UnattributedRefusals();
   /** Refusals in the ledger of an application, by code. */
   readonly attributed = new Map<RefusalCode, number>();
   /** Accepted usage and metrics reports. */
@@ -105,24 +105,24 @@ export class Ledger {
   }
 
   /** Counts an accepted message: in its own batch, or in the next one if it has nothing new. */
-  accepted(source: AttributedSource, batch: LedgerBatch = this.#laneOf(source)): void {
+  accepted(source: AttributedSource, batch: LedgerBatch = this.#findLane(source)): void {
     if (source.route !== 'identities') this.reports += 1;
-    this.#countAccepted(batch, source.application, senderOf(source), this.#deps.clock.now());
+    this.#countAccepted(batch, source.application, createSender(source), this.#deps.clock.now());
   }
 
   /** Counts a note. @param path of the entry that it is about, as the example */
-  noted(source: AttributedSource, code: LedgerNote, batch: LedgerBatch = this.#laneOf(source), path?: string): void {
+  noted(source: AttributedSource, code: LedgerNote, batch: LedgerBatch = this.#findLane(source), path?: string): void {
     const at = this.#deps.clock.now();
-    const subject = { ...acceptedSubject(senderOf(source)), outcome: 'noted', code } as const;
+    const dimensions = { ...acceptedDimensions(createSender(source)), outcome: 'noted', code } as const;
     const example = path === undefined ? null : { detail: ledgerText(path) };
-    batch.ledger.add(this.#rowOf(source.application, subject, at), at, example);
+    batch.ledger.add(this.#findRow(source.application, dimensions, at), at, example);
   }
 
   /** The subject of notes that are decided when the message is compared with earlier ones. They lack the code. */
-  noteSubject(source: AttributedSource): string {
-    const { userAgent, instance, ...subject } = acceptedSubject(senderOf(source));
+  noteDimensions(source: AttributedSource): string {
+    const { userAgent, instance, ...subject } = acceptedDimensions(createSender(source));
     const shown = { userAgent: orNull(userAgent), instance: orNull(instance) };
-    return subjectText({ ...subject, ...shown, outcome: 'noted' });
+    return encodeDimensions({ ...subject, ...shown, outcome: 'noted' });
   }
 
   takeFigures(): LedgerFigures {
@@ -140,29 +140,29 @@ export class Ledger {
   }
 
   /** Counts a refusal with no information about its sender. */
-  refusedUnread({ code }: ApiError): void {
+  refusedUnread({ code }: Refusal): void {
     increase(this.unattributed, code);
     this.#deps.outbox?.send();
   }
 
   /** Counts a refusal of a sender without a known application. Only process-wide counters show it. */
-  refusedUnattributed(refusal: ApiError, source: LedgerSource, claim: Claim): void {
+  refusedUnattributed(refusal: Refusal, source: LedgerSource, claim: Claim): void {
     this.latestUnattributed.add(refusal.code, source, claim, this.#deps.clock.now());
     this.refusedUnread(refusal);
     if (source.route === 'unleash' && refusal.code === 'unknown_key') this.#refusedToken(refusal, source, claim);
   }
 
   /** Counts a refused token of Unleash, so that its owner finds it later: most SDKs discard what is refused. */
-  #refusedToken({ code, status }: ApiError, source: LedgerSource, { appKey = '' }: Claim): void {
-    const instance = openPartOf(appKey);
+  #refusedToken({ code, status }: Refusal, source: LedgerSource, { appKey = '' }: Claim): void {
+    const instance = findOpenPart(appKey);
     if (instance === undefined) return;
     const at = this.#deps.clock.now();
-    const subject = { ...source, instance, environment: null, outcome: 'refused', status, code } as const;
-    const row = this.#rowOf({ number: noApplication }, subject, at);
-    this.#deps.laneOf(noApplication).ledger.add(row, at);
+    const dimensions = { ...source, instance, environment: null, outcome: 'refused', status, code } as const;
+    const row = this.#findRow({ number: noApplication }, dimensions, at);
+    this.#deps.findLane(noApplication).ledger.add(row, at);
   }
 
-  refused(refusal: ApiError, source: LedgerSource, refused: Refused): void {
+  refused(refusal: Refusal, source: LedgerSource, refused: RefusalOwner): void {
     const { holder, environment = '' } = refused;
     const { code, status } = refusal;
     increase(this.attributed, code);
@@ -170,39 +170,39 @@ export class Ledger {
     const { application } = holder;
     const number = holder.environments.get(environment)?.number ?? null;
     const at = this.#deps.clock.now();
-    const subject = { ...source, environment: number, outcome: 'refused', status, code } as const;
-    const row = this.#rowOf(application, subject, at);
-    this.#deps.laneOf(application.number).ledger.add(row, at, exampleOf(refusal, source, refused));
+    const dimensions = { ...source, environment: number, outcome: 'refused', status, code } as const;
+    const row = this.#findRow(application, dimensions, at);
+    this.#deps.findLane(application.number).ledger.add(row, at, createExample(refusal, source, refused));
   }
 
-  #laneOf({ application }: AttributedSource): LedgerBatch {
-    return this.#deps.laneOf(application.number);
+  #findLane({ application }: AttributedSource): LedgerBatch {
+    return this.#deps.findLane(application.number);
   }
 
   #countAccepted(batch: LedgerBatch, application: Application, sender: AcceptedSender, at: number): void {
-    const rows = this.#rowsOf(application, at);
+    const rows = this.#findRows(application, at);
     const before = rows.size;
     const row = rows.acceptedRow(sender);
     this.#grow(rows.size - before);
     batch.ledger.add(row, at);
   }
 
-  #rowOf(application: Pick<Application, 'number'>, subject: SentSubject, at: number): LedgerRow {
-    const rows = this.#rowsOf(application, at);
+  #findRow(application: Pick<Application, 'number'>, dimensions: SentDimensions, at: number): LedgerRow {
+    const rows = this.#findRows(application, at);
     const before = rows.size;
-    const row = rows.row(subject);
+    const row = rows.row(dimensions);
     this.#grow(rows.size - before);
     return row;
   }
 
-  #rowsOf({ number }: Pick<Application, 'number'>, at: number): HourRows {
+  #findRows({ number }: Pick<Application, 'number'>, at: number): HourRows {
     const hour = Math.floor(at / 3_600_000);
     const rows = this.#hours.get(number);
     return rows?.hour === hour ? rows : this.#open(number, hour, rows);
   }
 
   #open(application: number, hour: number, last: HourRows | undefined): HourRows {
-    const rows = new HourRows(application, hour, subjectsOf(this.#deps.store, application, hour));
+    const rows = new HourRows(application, hour, listDimensions(this.#deps.store, application, hour));
     this.#grow(rows.size - (last?.size ?? 0));
     this.#hours.set(application, rows);
     return rows;
@@ -217,20 +217,24 @@ export class Ledger {
   }
 }
 
-function* subjectsOf(store: UsageTables | undefined, application: number, hour: number): Generator<LedgerSubject> {
+function* listDimensions(
+  store: UsageTables | undefined,
+  application: number,
+  hour: number,
+): Generator<LedgerDimensions> {
   if (store === undefined) return;
-  for (const { subject } of ledgerEntries(store, application, hour, hour + 1)) yield subject;
+  for (const { dimensions } of ledgerEntries(store, application, hour, hour + 1)) yield dimensions;
 }
 
-function senderOf({ route, transport, userAgent, instance, environment }: AttributedSource): AcceptedSender {
+function createSender({ route, transport, userAgent, instance, environment }: AttributedSource): AcceptedSender {
   return { route, transport, userAgent, instance, environment: environment?.number ?? null };
 }
 
 /** For status 400, the example is the title instead of the detail, which quotes the packet. */
-function exampleOf(
-  { code, status, message }: ApiError,
+function createExample(
+  { code, status, message }: Refusal,
   { route }: LedgerSource,
-  { holder: { key }, environment, origin }: Refused,
+  { holder: { key }, environment, origin }: RefusalOwner,
 ): LedgerExample {
   const leaked = code === 'unknown_key' && key.type === 'Backend';
   const sentIn = route === 'unleash' ? 'in Authorization by a page or an app' : 'as k';
@@ -281,7 +285,7 @@ interface UnattributedRefusal {
  * Recent refusals outside any application's ledger. They help to find a sender whose key is misspelt or deleted. Unauthenticated senders
  * choose the content, so entries are few, texts are short, and new entries evict the oldest.
  */
-export class LatestUnattributed {
+export class UnattributedRefusals {
   /** By their text, latest last. */
   readonly #kinds = new Map<string, UnattributedRefusal>();
 
@@ -294,7 +298,7 @@ export class LatestUnattributed {
       code,
       route,
       transport,
-      keyPrefix: keyPrefixOf(claim.appKey),
+      keyPrefix: readKeyPrefix(claim.appKey),
       origin: orNull(claim.origin),
       userAgent: orNull(userAgent),
       environment: orNull(claim.environment),
@@ -319,6 +323,6 @@ export class LatestUnattributed {
   }
 }
 
-function keyPrefixOf(text: string | undefined): string | null {
+function readKeyPrefix(text: string | undefined): string | null {
   return text !== undefined && ours.test(text) ? text.slice(0, prefixLength) : null;
 }

@@ -21,13 +21,13 @@ export interface Entry {
 }
 
 /** An answer of the server. */
-export interface Answer {
+export interface ServerResponse {
   readonly status: number;
   readonly url?: string;
 }
 
 /** Sends entries. Resolves with `undefined` without an answer. Never rejects. @param isLast whether the page closes after this */
-export type Post = (entries: readonly Entry[], isLast?: boolean) => Promise<Answer | undefined>;
+export type Post = (entries: readonly Entry[], isLast?: boolean) => Promise<ServerResponse | undefined>;
 
 /** Sends everything at once. After failures it does so only if this is the last chance. */
 type Leave = (isLast: boolean, isBeacon: boolean) => void;
@@ -55,7 +55,7 @@ export const createCounts = (
   maxEntries: number,
   setTimer: (act: () => unknown, ms: number) => ReturnType<typeof setTimeout> = setTimeout,
 ): [Sender, Leave] => {
-  const everySeconds = Math.max(1, Number(textOf(seconds)) || 10);
+  const everySeconds = Math.max(1, Number(toText(seconds)) || 10);
   const waiting = new Map<string, Entry>();
   /** Approximate size of `waiting`. */
   let bytes = 0;
@@ -71,12 +71,12 @@ export const createCounts = (
     if (own) own.values = isSum ? own.values.map((value, at) => add(value, values[at]!, variant)) : values;
     else if (waiting.size < maxEntries && id.length < longestId) {
       waiting.set(id, entry);
-      bytes += sizeOf(id);
+      bytes += estimateSize(id);
     }
-    plan();
+    scheduleSend();
   };
 
-  const plan = () => {
+  const scheduleSend = () => {
     const pause = failures
       ? Math.min(longestPauseSeconds, everySeconds * 2 ** failures) * (0.5 + Math.random())
       : everySeconds;
@@ -93,15 +93,15 @@ export const createCounts = (
     const taken: Entry[] = [];
     let size = 0;
     for (const [id, entry] of waiting) {
-      const own = sizeOf(id);
+      const own = estimateSize(id);
       if (taken.length && (size + own > largest || entry.message !== taken[0]!.message)) break;
       size += own;
       waiting.delete(id);
       taken.push(entry);
     }
     bytes -= size;
-    const answer = await post(taken, isBeacon);
-    const status = answer?.status;
+    const response = await post(taken, isBeacon);
+    const status = response?.status;
     const isTooLarge = status === 413 && taken.length > 1;
     const isLater = !status || status === 429 || status > 499;
     failures = isLater ? before + 1 : 0;
@@ -113,7 +113,7 @@ export const createCounts = (
       for (const entry of [...taken, ...newer]) put(entry);
     } else if (status > 299 && !hasWarned) {
       hasWarned = true;
-      console.warn(`flagmeter: ${answer!.url} answered ${status}; counts are lost`);
+      console.warn(`flagmeter: ${response!.url} answered ${status}; counts are lost`);
     }
     return isLater ? undefined : isTooLarge ? 0 : taken.length;
   };
@@ -130,7 +130,7 @@ export const createCounts = (
   const after = (work: Promise<unknown>) => {
     const all = Promise.all([sending, work]).then(() => {
       if (sending === all) sending = undefined;
-      if (!sending && waiting.size) plan();
+      if (!sending && waiting.size) scheduleSend();
     });
     sending = all;
     return all;
@@ -163,19 +163,19 @@ export const createCounts = (
 };
 
 /** The text of a value; `undefined` if the server would not accept one. */
-export function textOf(value: unknown): string | undefined {
+export function toText(value: unknown): string | undefined {
   const isText = /^(st|n|b)/.test(typeof value) && !Number.isNaN(value);
   const text = isText ? `${value}` : '';
   return text.length > longestText ? undefined : text || undefined;
 }
 
 /** Approximate size of an entry in a message: its names and values. */
-function sizeOf(id: string): number {
-  return bytesOf(id) + 16;
+function estimateSize(id: string): number {
+  return countBytes(id) + 16;
 }
 
 /** Length in UTF-8. */
-export function bytesOf(text: string): number {
+export function countBytes(text: string): number {
   return new TextEncoder().encode(text).length;
 }
 

@@ -1,10 +1,10 @@
-import { bytesOf, createCounts, type Post, safely, textOf } from './counts.ts';
+import { countBytes, createCounts, type Post, safely, toText } from './counts.ts';
 import type { Options, Sender } from './declarations.d.ts';
 
 /** Creates the sender of a page. @param base URL of a script or page on the metrics host, if the options have none */
 export const createPageSender = (options: Options, base: string | undefined): Sender => {
   const { url, key, environment, instanceId, identity, seconds } = options ?? {};
-  const from = { k: textOf(key), e: textOf(environment), i: textOf(instanceId), u: textOf(identity) };
+  const from = { k: toText(key), e: toText(environment), i: toText(instanceId), u: toText(identity) };
   /** Bytes of requests without an answer. */
   let inFlight = 0;
 
@@ -20,7 +20,7 @@ export const createPageSender = (options: Options, base: string | undefined): Se
       }
     }
     const body = JSON.stringify({ ...from, f, m });
-    const size = bytesOf(body);
+    const size = countBytes(body);
     // The limit of browsers for requests that outlive a page (Fetch, section 4.6).
     inFlight += size;
     const keepalive = !isLast && inFlight <= 65_536;
@@ -38,7 +38,7 @@ export const createPageSender = (options: Options, base: string | undefined): Se
   };
 
   // Three packets may outlive a page.
-  const [sender, leave] = createCounts(post, seconds, 21_500 - bytesOf(JSON.stringify(from)), 1000);
+  const [sender, leave] = createCounts(post, seconds, 21_500 - countBytes(JSON.stringify(from)), 1000);
 
   /** The page may close after this. After failures it retries only when the page closes. */
   const leaving = (isLast: boolean) =>

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Plan } from '../../accounts/store/account-store.ts';
-import { ApiError, postgresAway } from '../../contract/errors.ts';
+import type { Change } from '../../accounts/store/account-store.ts';
+import { postgresAway, Refusal } from '../../contract/errors.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { SlowCommits, StoreHealth } from '../../storage/lmdb/store-health.ts';
 import type { Availability } from '../postgres/availability.ts';
@@ -31,35 +31,35 @@ export interface PostgresAccountStoreDeps {
   readonly slow?: SlowCommits;
   readonly randomBytes: (length: number) => Uint8Array;
   /** Creates the plan to run after PostgreSQL has lost changes: nothing that was lost may become valid again. */
-  readonly repair: () => Promise<Plan<void>>;
+  readonly repair: () => Promise<Change<void>>;
   /** Keeps the content of the copy, before records that PostgreSQL has lost are removed from it. */
   readonly setAside: () => Promise<void>;
 }
 
 /** Shared by the parts of the store. */
-export interface Shared extends PostgresAccountStoreDeps {
+export interface AccountStoreServices extends PostgresAccountStoreDeps {
   readonly copy: Copy;
   readonly codec: RecordCodec;
   readonly availability: Availability;
 }
 
 /** A read that a commit has confirmed. */
-interface Confirmed extends LogRead<StoredChange> {
+interface ConfirmedRead extends LogRead<StoredChange> {
   /** Era of the copy when the read began. */
   readonly era: number;
 }
 
 /** Keeps the copy of the accounts as current as the last read. A synchronous commit confirms each read. */
-export class AccountsFollower extends Follower<StoredChange, Confirmed> {
-  readonly #shared: Shared;
+export class AccountsFollower extends Follower<StoredChange, ConfirmedRead> {
+  readonly #shared: AccountStoreServices;
 
-  constructor(shared: Shared) {
+  constructor(shared: AccountStoreServices) {
     super(shared.copy);
     this.#shared = shared;
   }
 
   /** Reads the following changes, and confirms them. @throws {Error} if it is another database */
-  async read(): Promise<Confirmed> {
+  async read(): Promise<ConfirmedRead> {
     const { reads, copy, clock, directory } = this.#shared;
     const { applied: from, era, state } = copy;
     const asked = clock.monotonic();
@@ -69,7 +69,7 @@ export class AccountsFollower extends Follower<StoredChange, Confirmed> {
     return { ...history, from, era };
   }
 
-  protected apply(changes: readonly Whole<StoredChange>[], { era }: Confirmed): Promise<void> {
+  protected apply(changes: readonly Whole<StoredChange>[], { era }: ConfirmedRead): Promise<void> {
     const { copy, codec } = this.#shared;
     return copy.advance(codec.decodeChanges(changes), era);
   }
@@ -95,7 +95,7 @@ const pauseMs = 50;
 
 /** Reads PostgreSQL for many requests at once. All that wait share one transaction that begins after they arrived. */
 export class SharedRead {
-  readonly #shared: Shared;
+  readonly #shared: AccountStoreServices;
   readonly #follower: AccountsFollower;
   readonly #repaired: () => Promise<void> | undefined;
   /** The read that has not begun yet. */
@@ -105,13 +105,13 @@ export class SharedRead {
   #isClosed = false;
 
   /** @param repaired resolves once the repair after a loss is done; returns `undefined` if none is open */
-  constructor(shared: Shared, follower: AccountsFollower, repaired: () => Promise<void> | undefined) {
+  constructor(shared: AccountStoreServices, follower: AccountsFollower, repaired: () => Promise<void> | undefined) {
     this.#shared = shared;
     this.#follower = follower;
     this.#repaired = repaired;
   }
 
-  /** Resolves when the copy is as current as this call. @throws {ApiError} `engine_unavailable`, `store_unavailable` */
+  /** Resolves when the copy is as current as this call. @throws {Refusal} `engine_unavailable`, `store_unavailable` */
   wait(): Promise<void> {
     if (this.#isClosed || this.#shared.availability.isDown) return Promise.reject(postgresAway());
     return this.#join();
@@ -138,7 +138,7 @@ export class SharedRead {
     return history.then((found) => this.#follow(found));
   }
 
-  async #confirm(): Promise<Confirmed> {
+  async #confirm(): Promise<ConfirmedRead> {
     const { availability, clock } = this.#shared;
     const begun = clock.monotonic();
     for (;;) {
@@ -152,15 +152,15 @@ export class SharedRead {
     }
   }
 
-  async #follow(history: Confirmed): Promise<void> {
+  async #follow(history: ConfirmedRead): Promise<void> {
     const { availability, clock } = this.#shared;
     try {
       await this.#follower.follow(history); // Even if this machine's clock is wrong: packets are counted by these keys.
       clock.check();
       await this.#repaired();
-      availability.answered();
+      availability.succeeded();
     } catch (error) {
-      if (error instanceof ApiError) throw error;
+      if (error instanceof Refusal) throw error;
       availability.failed(error as Error);
       throw postgresAway();
     }

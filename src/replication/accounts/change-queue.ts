@@ -1,16 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Plan } from '../../accounts/store/account-store.ts';
+import type { Change } from '../../accounts/store/account-store.ts';
 import { storeAway } from '../../accounts/store/committed.ts';
 import { Layer } from '../../accounts/store/layer.ts';
-import { ApiError, postgresAway } from '../../contract/errors.ts';
-import { currentSpan, inSpan, type PartOfSpan, type Span } from '../../runtime/spans.ts';
+import { postgresAway, Refusal } from '../../contract/errors.ts';
+import { type ChildSpanOptions, currentSpan, inSpan, type Span } from '../../runtime/spans.ts';
 import type { CommitWatch } from '../../storage/lmdb/store-health.ts';
 import { isSameEntry, LogGap, newLogId } from '../postgres/follower.ts';
 import { PostgresError } from '../postgres/postgres-error.ts';
 import type { Run, Statement } from '../postgres/session.ts';
-import { type AccountsFollower, patienceMs, type Shared } from './accounts-follower.ts';
+import { type AccountStoreServices, type AccountsFollower, patienceMs } from './accounts-follower.ts';
 import { type History, lockHistory, writeChange } from './control-statements.ts';
-import { repairMark } from './copy.ts';
+import { repairKey } from './copy.ts';
 import type { AccountChange } from './record-codec.ts';
 
 /** Maximum number of waiting plans. Each holds a request. */
@@ -22,56 +22,56 @@ const pauseMs = 50;
 const lookEveryMs = 250;
 
 /** One transaction. */
-interface Turn {
+interface ChangeBatch {
   /** The changes missing in the copy, then the own change, if any. */
   readonly changes: readonly AccountChange[];
   readonly own: AccountChange | undefined;
   readonly statement: Statement | undefined;
-  readonly plans: readonly WaitingPlan[];
+  readonly pending: readonly PendingChange[];
   /** Answer the callers. Called when the transaction is confirmed. */
-  readonly answers: readonly (() => void)[];
+  readonly callbacks: readonly (() => void)[];
   /** Earlier changes found in PostgreSQL. */
-  readonly found: readonly Unsettled[];
+  readonly found: readonly UnsettledBatch[];
   /** Whether it includes the repair after a loss. */
   readonly repairs: boolean;
   readonly era: number;
 }
 
 /** A change whose commit has an unknown outcome. */
-type Unsettled = Pick<Turn, 'plans' | 'answers'> & { readonly own: AccountChange };
+type UnsettledBatch = Pick<ChangeBatch, 'pending' | 'callbacks'> & { readonly own: AccountChange };
 
 /**
  * Makes changes in one transaction at a time. A transaction locks the end of the history, reads the changes of other nodes, runs the
  * waiting plans on them, writes, and commits synchronously. Only then are changes applied here, and callers answered.
  */
 export class ChangeQueue {
-  readonly #shared: Shared;
+  readonly #shared: AccountStoreServices;
   readonly #follower: AccountsFollower;
   readonly #watch: CommitWatch;
   /** Plans without a confirmed outcome, in order, including those of the current transaction. */
-  readonly #waiting = new Set<WaitingPlan>();
-  #unsettled: Unsettled[] = [];
+  readonly #waiting = new Set<PendingChange>();
+  #unsettled: UnsettledBatch[] = [];
   /** Number of plans to run in separate transactions, because PostgreSQL rejects one of them. */
   #apart = 0;
   #working: Promise<void> | undefined;
   /** Resolves when the changes of the last transaction are applied here. */
   #finishing: Promise<void> = Promise.resolve();
-  #repair: Plan<void> | undefined;
+  #repair: Change<void> | undefined;
   #isClosed = false;
 
   /** @param watch gets the durations of transactions with changes */
-  constructor(shared: Shared, follower: AccountsFollower, watch: CommitWatch) {
+  constructor(shared: AccountStoreServices, follower: AccountsFollower, watch: CommitWatch) {
     this.#shared = shared;
     this.#follower = follower;
     this.#watch = watch;
   }
 
-  /** @throws {ApiError} `engine_unavailable`, `store_unavailable`, `backpressure` */
-  add<T>(plan: Plan<T>): Promise<T> {
+  /** @throws {Refusal} `engine_unavailable`, `store_unavailable`, `backpressure` */
+  add<T>(change: Change<T>): Promise<T> {
     if (this.#isClosed || this.#shared.availability.isDown) return Promise.reject(postgresAway());
     if (this.#waiting.size >= maxWaiting)
-      return Promise.reject(new ApiError('backpressure', 'Too many changes wait for PostgreSQL; try again', 1));
-    return this.#enqueue(plan);
+      return Promise.reject(new Refusal('backpressure', 'Too many changes wait for PostgreSQL; try again', 1));
+    return this.#enqueue(change);
   }
 
   /**
@@ -83,8 +83,8 @@ export class ChangeQueue {
     return this.#isClosed ? Promise.reject(postgresAway()) : this.#enqueue(() => undefined);
   }
 
-  #enqueue<T>(plan: Plan<T>): Promise<T> {
-    const waiting = new WaitingPlan(plan, this.#shared.clock.monotonic());
+  #enqueue<T>(change: Change<T>): Promise<T> {
+    const waiting = new PendingChange(change, this.#shared.clock.monotonic());
     this.#waiting.add(waiting);
     this.#work();
     return waiting.done as Promise<T>;
@@ -99,53 +99,53 @@ export class ChangeQueue {
   #work(): void {
     if (this.#working !== undefined) return;
     const timer = setInterval(() => this.#refuseOld(), lookEveryMs);
-    this.#working = this.#takeTurns().finally(() => {
+    this.#working = this.#runBatches().finally(() => {
       clearInterval(timer);
       this.#working = undefined;
       if (this.#waiting.size > 0) this.#work();
     });
   }
 
-  async #takeTurns(): Promise<void> {
-    while (this.#waiting.size > 0) if (!(await this.#takeTurn())) await pause(pauseMs);
+  async #runBatches(): Promise<void> {
+    while (this.#waiting.size > 0) if (!(await this.#runBatch())) await pause(pauseMs);
     this.#unsettled = []; // Those that succeeded are read like any other change.
     await this.#finishing;
   }
 
   /** @returns whether to continue at once */
-  async #takeTurn(): Promise<boolean> {
+  async #runBatch(): Promise<boolean> {
     const { changes, copy, availability, clock, repair } = this.#shared;
     const began = clock.monotonic();
-    let turn: Turn | undefined;
+    let batch: ChangeBatch | undefined;
     try {
       if (copy.state.lossOpen) this.#repair ??= await repair();
       await changes.transaction(async (run) => {
-        turn = await this.#prepare(run);
-        if (turn.statement !== undefined) void run(turn.statement); // Sent with COMMIT, which reports its failure.
+        batch = await this.#prepare(run);
+        if (batch.statement !== undefined) void run(batch.statement); // Sent with COMMIT, which reports its failure.
       });
     } catch (error) {
-      if (turn?.plans.length && isOfData(error)) {
-        this.#refusePlan(turn, error);
+      if (batch?.pending.length && isOfData(error)) {
+        this.#isolateRefusal(batch, error);
         return true;
       }
-      if (turn !== undefined) this.#keepUnsettled(turn, error);
+      if (batch !== undefined) this.#keepUnsettled(batch, error);
       if (!(error instanceof LogGap)) availability.failed(error as Error);
       else await this.#follower.replace(error).catch((cause) => availability.failed(cause));
       return false;
     }
-    const { own, plans, found, repairs } = turn!;
+    const { own, pending, found, repairs } = batch!;
     if (own !== undefined) this.#watch.took(clock.monotonic() - began, { writes: own.writes.length });
-    availability.answered();
-    this.#remove([...found.flatMap((known) => known.plans), ...plans]);
+    availability.succeeded();
+    this.#remove([...found.flatMap((known) => known.pending), ...pending]);
     this.#unsettled = []; // This commit confirms that the others failed.
-    this.#apart = Math.max(0, this.#apart - plans.length);
+    this.#apart = Math.max(0, this.#apart - pending.length);
     await this.#finishing; // At most one transaction is ahead of this node's disk.
-    this.#finishing = this.#finish(turn!);
+    this.#finishing = this.#finish(batch!);
     if (repairs) await this.#finishing;
     return true;
   }
 
-  async #prepare(run: Run): Promise<Turn> {
+  async #prepare(run: Run): Promise<ChangeBatch> {
     const { copy, clock, codec } = this.#shared;
     const { applied, era } = copy;
     const oldest = Math.min(applied.position, ...this.#unsettled.map(({ own }) => own.position));
@@ -156,30 +156,30 @@ export class ChangeQueue {
     const foreign = codec.decodeChanges(this.#follower.next({ ...history, from: applied }));
     const below = new Layer(copy);
     for (const { writes } of foreign) below.write(writes);
-    return { ...this.#plan(history, below, foreign), era };
+    return { ...this.#buildBatch(history, below, foreign), era };
   }
 
   /** Runs the plans on the state in PostgreSQL. */
-  #plan(history: History, below: Layer, foreign: readonly AccountChange[]): Omit<Turn, 'era'> {
+  #buildBatch(history: History, below: Layer, foreign: readonly AccountChange[]): Omit<ChangeBatch, 'era'> {
     const { copy } = this.#shared;
     const found = this.#unsettled.filter(({ own }) => history.entries.some((each) => isSameEntry(each, own)));
-    const done = new Set(found.flatMap(({ plans }) => plans));
+    const done = new Set(found.flatMap(({ pending }) => pending));
     const most = this.#apart > 0 ? 1 : maxTogether;
-    const plans = [...this.#waiting].filter((plan) => !done.has(plan)).slice(0, most);
-    const drafted = new Layer(below);
+    const pending = [...this.#waiting].filter((change) => !done.has(change)).slice(0, most);
+    const layer = new Layer(below);
     const { lossOpen, lossMark = 0 } = copy.state;
     const repairs = this.#repair !== undefined && lossOpen;
-    if (repairs && (below.get('numbers', repairMark) ?? 0) <= lossMark) this.#repair!(drafted);
-    const answers = plans.map((plan) => plan.run(drafted, copy.canKeep));
-    const { change: own, statement } = this.#ownChange(history, drafted) ?? {};
+    if (repairs && (below.get('numbers', repairKey) ?? 0) <= lossMark) this.#repair!(layer);
+    const callbacks = pending.map((change) => change.run(layer, copy.canKeep));
+    const { change: own, statement } = this.#ownChange(history, layer) ?? {};
     const changes = own === undefined ? foreign : [...foreign, own];
-    return { changes, own, statement, plans, answers, found, repairs };
+    return { changes, own, statement, pending, callbacks, found, repairs };
   }
 
-  #ownChange({ head }: History, drafted: Layer) {
-    if (drafted.isEmpty) return undefined;
+  #ownChange({ head }: History, layer: Layer) {
+    if (layer.isEmpty) return undefined;
     const { codec, randomBytes } = this.#shared;
-    const { writes } = drafted;
+    const { writes } = layer;
     const records = writes.map((write) => codec.encode(write));
     const id = newLogId(randomBytes);
     const change: AccountChange = { position: head.position + 1, id, writes };
@@ -187,31 +187,31 @@ export class ChangeQueue {
   }
 
   /** Applies a confirmed transaction, and answers, while the next one is running. */
-  async #finish({ changes, answers, plans, found, repairs, era }: Turn): Promise<void> {
+  async #finish({ changes, callbacks, pending, found, repairs, era }: ChangeBatch): Promise<void> {
     try {
       await this.#shared.copy.advance(changes, era, repairs);
       if (repairs) this.#repair = undefined;
-      for (const answer of [...found.flatMap((known) => known.answers), ...answers]) answer();
+      for (const callback of [...found.flatMap((known) => known.callbacks), ...callbacks]) callback();
     } catch (error) {
-      for (const plan of [...found.flatMap((known) => known.plans), ...plans]) plan.refuse(error);
+      for (const change of [...found.flatMap((known) => known.pending), ...pending]) change.refuse(error);
     }
   }
 
   /** The outcome is unknown, unless PostgreSQL rejected a statement. The plans wait, and run again. */
-  #keepUnsettled({ own, plans, answers }: Turn, error: unknown): void {
-    if (error instanceof PostgresError && error.code === 'sql') this.#refuse(plans);
-    else if (own !== undefined) this.#unsettled.push({ own, plans, answers });
+  #keepUnsettled({ own, pending, callbacks }: ChangeBatch, error: unknown): void {
+    if (error instanceof PostgresError && error.code === 'sql') this.#refuse(pending);
+    else if (own !== undefined) this.#unsettled.push({ own, pending, callbacks });
   }
 
   /** PostgreSQL rejects the writes of one plan. Runs the plans one by one to find it. */
-  #refusePlan({ plans }: Turn, { message, sqlstate }: PostgresError): void {
-    if (plans.length > 1) {
-      this.#apart = plans.length;
+  #isolateRefusal({ pending }: ChangeBatch, { message, sqlstate }: PostgresError): void {
+    if (pending.length > 1) {
+      this.#apart = pending.length;
       return;
     }
     this.#shared.log.error('PostgreSQL rejected one change; continuing with the others', { error: message, sqlstate });
     this.#apart = Math.max(0, this.#apart - 1);
-    this.#refuse(plans);
+    this.#refuse(pending);
   }
 
   #refuseOld(): void {
@@ -219,13 +219,13 @@ export class ChangeQueue {
     this.#refuse([...this.#waiting].filter(({ since }) => since <= before));
   }
 
-  #refuse(plans: readonly WaitingPlan[]): void {
-    for (const plan of plans) plan.refuse(postgresAway());
-    this.#remove(plans);
+  #refuse(pending: readonly PendingChange[]): void {
+    for (const change of pending) change.refuse(postgresAway());
+    this.#remove(pending);
   }
 
-  #remove(plans: readonly WaitingPlan[]): void {
-    for (const plan of plans) this.#waiting.delete(plan);
+  #remove(pending: readonly PendingChange[]): void {
+    for (const change of pending) this.#waiting.delete(change);
   }
 }
 
@@ -235,14 +235,14 @@ function isOfData(error: unknown): error is PostgresError {
 }
 
 /** Marks the spans of PostgreSQL in a trace. */
-export const inPostgres: PartOfSpan = { isCall: true, attributes: { 'db.system.name': 'postgresql' } };
+export const inPostgres: ChildSpanOptions = { isCall: true, attributes: { 'db.system.name': 'postgresql' } };
 
 /** A plan that waits for a transaction. */
-class WaitingPlan {
+class PendingChange {
   /** Monotonic, ms. */
   readonly since: number;
   readonly done: Promise<unknown>;
-  readonly #plan: Plan<unknown>;
+  readonly #change: Change<unknown>;
   readonly #span = currentSpan();
   /** From the end of the plan to the end of the transaction. */
   #commit: Span | undefined;
@@ -250,8 +250,8 @@ class WaitingPlan {
   #reject: (error: unknown) => void = () => {};
   #isSettled = false;
 
-  constructor(plan: Plan<unknown>, since: number) {
-    this.#plan = plan;
+  constructor(change: Change<unknown>, since: number) {
+    this.#change = change;
     this.since = since;
     this.done = new Promise((resolve, reject) => {
       this.#resolve = resolve;
@@ -264,13 +264,13 @@ class WaitingPlan {
    * @param canKeep whether the node can store writes
    * @returns a function that answers the caller
    */
-  run(drafted: Layer, canKeep: boolean): () => void {
-    const draft = new Layer(drafted);
+  run(layer: Layer, canKeep: boolean): () => void {
+    const tx = new Layer(layer);
     try {
-      const result = inSpan(this.#span, () => this.#plan(draft));
-      this.#commit ??= this.#span?.part('commit accounts', inPostgres);
-      if (!draft.isEmpty && !canKeep) throw storeAway();
-      if (!draft.isEmpty) drafted.write(draft.writes);
+      const result = inSpan(this.#span, () => this.#change(tx));
+      this.#commit ??= this.#span?.startChild('commit accounts', inPostgres);
+      if (!tx.isEmpty && !canKeep) throw storeAway();
+      if (!tx.isEmpty) layer.write(tx.writes);
       return () => this.#settle(() => this.#resolve(result));
     } catch (error) {
       return () => this.refuse(error);
@@ -281,10 +281,10 @@ class WaitingPlan {
     this.#settle(() => this.#reject(error), error);
   }
 
-  #settle(answer: () => void, error?: unknown): void {
+  #settle(callback: () => void, error?: unknown): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
     this.#commit?.end(error);
-    answer();
+    callback();
   }
 }

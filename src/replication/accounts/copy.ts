@@ -1,5 +1,5 @@
 import type { Write } from '../../accounts/store/account-store.ts';
-import { Committed } from '../../accounts/store/committed.ts';
+import { CommittedRecords } from '../../accounts/store/committed.ts';
 import { postgresAway } from '../../contract/errors.ts';
 import {
   type AccountTables,
@@ -17,7 +17,7 @@ import type { AccountChange } from './record-codec.ts';
  * The node's replica of the accounts in PostgreSQL, in LMDB and in memory. Its position in PostgreSQL's history of changes is
  * stored with the records. Changes are applied one after another.
  */
-export class Copy extends Committed implements LogContent {
+export class Copy extends CommittedRecords implements LogContent {
   readonly #writeState: (state: CopyState) => void;
   #state: CopyState;
   #era = 0;
@@ -56,7 +56,7 @@ export class Copy extends Committed implements LogContent {
    * @throws {ApiError} `store_unavailable`, `engine_unavailable`
    */
   advance(changes: readonly AccountChange[], era: number, settled = false): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#inOrder(async () => {
       if (era !== this.#era) throw postgresAway();
       const news = changes.filter(({ position }) => position > this.#state.version);
       const { position: version, id: change } = news.at(-1) ?? this.applied;
@@ -73,7 +73,7 @@ export class Copy extends Committed implements LogContent {
    * @throws {ApiError} `store_unavailable`
    */
   replace(records: readonly Write[], head: LogPosition, isLoss: boolean): Promise<void> {
-    return this.#inTurn(() => {
+    return this.#inOrder(() => {
       const { position: version, id: change } = head;
       const state = { ...this.#state, version, change, tables: allTables, ...this.#lossAfter(records, isLoss) };
       this.#era += 1;
@@ -87,12 +87,12 @@ export class Copy extends Committed implements LogContent {
    */
   #lossAfter(records: readonly Write[], isLoss: boolean): Pick<CopyState, 'lossOpen' | 'lossMark'> {
     if (!isLoss) return { lossOpen: this.#state.lossOpen };
-    const found = records.find(({ table, key }) => table === 'numbers' && key === repairMark)?.value;
+    const found = records.find(({ table, key }) => table === 'numbers' && key === repairKey)?.value;
     const lossMark = typeof found === 'number' ? found : 0;
-    return { lossOpen: lossMark <= (this.get('numbers', repairMark) ?? 0), lossMark };
+    return { lossOpen: lossMark <= (this.get('numbers', repairKey) ?? 0), lossMark };
   }
 
-  #inTurn(action: () => Promise<void>): Promise<void> {
+  #inOrder(action: () => Promise<void>): Promise<void> {
     const done = this.#applying.then(action);
     this.#applying = done.catch(() => {});
     return done;
@@ -107,12 +107,12 @@ export class Copy extends Committed implements LogContent {
 
   /** The writes that turn the current records into `records`. */
   #difference(records: readonly Write[]): Write[] {
-    const wanted = new Set(records.map(placeOf));
+    const wanted = new Set(records.map(formatPlace));
     this.refresh();
     const found = accountTables.flatMap((table) =>
       Array.from(this.store[table].getKeys(), (key) => ({ table, key, value: undefined }) as Write),
     );
-    const gone = found.filter((record) => !wanted.has(placeOf(record)) && !isOwn(record.table, record.key));
+    const gone = found.filter((record) => !wanted.has(formatPlace(record)) && !isOwn(record.table, record.key));
     const changed = records.filter(
       ({ table, key, value }) => JSON.stringify(this.store[table].get(key)) !== JSON.stringify(value),
     );
@@ -120,16 +120,16 @@ export class Copy extends Committed implements LogContent {
   }
 }
 
-const placeOf = ({ table, key }: Pick<Write, 'table' | 'key'>): string => `${table} ${key}`;
+const formatPlace = ({ table, key }: Pick<Write, 'table' | 'key'>): string => `${table} ${key}`;
 
 /** The number that each repair after a loss raises. */
-export const repairMark = 'lossRepair';
+export const repairKey = 'lossRepair';
 
 /** The last write of each record. Listeners receive one write per record, as for a local change. */
 function lastOfEach(changes: readonly AccountChange[]): readonly Write[] {
   const [only, ...more] = changes;
   if (only !== undefined && more.length === 0) return only.writes;
-  const last = new Map(changes.flatMap(({ writes }) => writes.map((write) => [placeOf(write), write])));
+  const last = new Map(changes.flatMap(({ writes }) => writes.map((write) => [formatPlace(write), write])));
   return [...last.values()];
 }
 

@@ -1,6 +1,6 @@
 import { checkNotBeingFilled, checkPostgres } from '../postgres/checks.ts';
 import type { Connection } from '../postgres/connection.ts';
-import { PostgresUnfit } from '../postgres/postgres-error.ts';
+import { PostgresSetupError } from '../postgres/postgres-error.ts';
 import { isSealed, type PostgresKey, readSecret, storedSecret } from '../postgres/postgres-key.ts';
 import { silentAfterMs } from '../postgres/postgres-report.ts';
 import type { Run } from '../postgres/session.ts';
@@ -10,7 +10,7 @@ import { RecordCodec, type StoredRecord, secretTables } from './record-codec.ts'
  * Encrypts the secrets of a database that has no key file, in one transaction. Ids and versions stay the same, so nodes continue
  * from their copies of the accounts.
  * @returns number of records with encrypted secrets; `undefined` if the database already has this key file
- * @throws {PostgresUnfit} if a node is running, which could not read them, or the database has another key file; nothing has changed then
+ * @throws {PostgresSetupError} if a node is running, which could not read them, or the database has another key file; nothing has changed then
  */
 export function encryptPostgres(connection: Connection, key: PostgresKey): Promise<number | undefined> {
   return connection.transaction(async (run) => {
@@ -47,7 +47,7 @@ export function encryptPostgres(connection: Connection, key: PostgresKey): Promi
   });
 }
 
-/** @throws {PostgresUnfit} A frozen node sends no heartbeats, but keeps its sessions. */
+/** @throws {PostgresSetupError} A frozen node sends no heartbeats, but keeps its sessions. */
 async function checkStopped(run: Run): Promise<void> {
   const { rows } = await run<{ name: string }>({
     text: `SELECT 'node ' || name AS name FROM fm_node WHERE state = 'up' AND beat_at >= clock_timestamp() - $1 * interval '1 ms'
@@ -57,7 +57,7 @@ async function checkStopped(run: Run): Promise<void> {
   });
   if (rows.length === 0) return;
   const running = rows.map(({ name }) => name).join(', ');
-  throw new PostgresUnfit(
+  throw new PostgresSetupError(
     `Cannot encrypt the secrets while nodes run, because these could not read them (${running}): stop all nodes, run this command again, and start each node with --postgres-key-file. A node that crashed counts as running for ${silentAfterMs / 1000} seconds. Nothing was changed`,
   );
 }

@@ -28,7 +28,7 @@ interface InitialisedPostgres {
 
 /**
  * Creates the tables and the first accounts, in one transaction.
- * @throws {PostgresUnfit} the tables exist, or this role lacks rights; nothing was changed
+ * @throws {PostgresSetupError} the tables exist, or this role lacks rights; nothing was changed
  * @throws {PostgresError} nothing was kept, unless the message says otherwise
  */
 export async function initPostgres(
@@ -40,24 +40,24 @@ export async function initPostgres(
   const { writes, credentials } = await firstRecords(wanted);
   const codec = new RecordCodec(key);
   const records = writes.filter(({ table, key }) => !isOwn(table, key)).map((write) => codec.encode(write));
-  const engine: NewPostgres = {
+  const postgres: NewPostgres = {
     id: Buffer.from(randomBytes(16)).toString('hex'),
     secret: storedSecret(Buffer.from(randomBytes(secretBytes)), key),
   };
   const first = writeChange(logStart, newLogId(randomBytes), codec.encodeChange(records), records);
-  await makeOnce(connection, engine, first);
-  return { engine: engine.id, credentials };
+  await makeOnce(connection, postgres, first);
+  return { engine: postgres.id, credentials };
 }
 
-async function makeOnce(connection: Connection, engine: NewPostgres, first: Statement): Promise<void> {
+async function makeOnce(connection: Connection, postgres: NewPostgres, first: Statement): Promise<void> {
   try {
     await connection.transaction(async (run) => {
-      await createTables(run, engine);
+      await createTables(run, postgres);
       void run(first);
     });
   } catch (error) {
     if (!(error instanceof PostgresError) || error.code !== 'unknown_outcome') notMade(error);
-    await settle(connection, engine, error);
+    await settle(connection, postgres, error);
   }
 }
 

@@ -14,7 +14,7 @@ import {
 import { createAtomically } from '../../storage/lmdb/data-directory.ts';
 import { accountsLayout, currentLayout } from '../../storage/lmdb/layout.ts';
 import { openSpoolStore, openUsageTables } from '../../storage/lmdb/usage.ts';
-import { checkId, PostgresBeingFilled } from '../postgres/checks.ts';
+import { checkId, FillInProgressError } from '../postgres/checks.ts';
 import type { PostgresSession } from '../postgres/connection.ts';
 import { PostgresEmpty, PostgresError } from '../postgres/postgres-error.ts';
 import type { PostgresKey } from '../postgres/postgres-key.ts';
@@ -22,12 +22,12 @@ import { readAccounts } from './control-statements.ts';
 import { newCopy } from './copy.ts';
 import { RecordCodec } from './record-codec.ts';
 
-export interface Joining {
+export interface JoinRequest {
   readonly connection: PostgresSession;
   readonly key: PostgresKey | undefined;
   readonly log: Log;
   /** Called with the id of the database that the directory belongs to, before the connection is used. */
-  readonly belongsTo?: (engine: string) => void;
+  readonly belongsTo?: (postgresId: string) => void;
   /** Resolves after `ms`; with false if the process is to stop. */
   pause(ms: number): Promise<boolean>;
 }
@@ -40,7 +40,7 @@ const retryMs = 1000;
  * @returns `undefined` if the process is to stop
  * @throws {Error} if the directory belongs to another database, or to none; nothing is written
  */
-export async function joinPostgres(data: string, joining: Joining): Promise<AccountTables | undefined> {
+export async function joinPostgres(data: string, joining: JoinRequest): Promise<AccountTables | undefined> {
   const accounts = await openPreparedOrCopy(data);
   if (accounts === undefined) return joinEmpty(data, joining);
   try {
@@ -65,7 +65,7 @@ export function checkIsCopy(data: string, state: CopyState | undefined): asserts
 async function checkCopy(
   data: string,
   { lmdb }: AccountTables,
-  { connection, log, belongsTo }: Joining,
+  { connection, log, belongsTo }: JoinRequest,
 ): Promise<void> {
   const state = readCopyState(lmdb);
   checkIsCopy(data, state);
@@ -81,7 +81,7 @@ async function checkCopy(
   }
 }
 
-async function joinEmpty(data: string, joining: Joining): Promise<AccountTables | undefined> {
+async function joinEmpty(data: string, joining: JoinRequest): Promise<AccountTables | undefined> {
   let said: string | undefined;
   for (;;) {
     try {
@@ -99,11 +99,11 @@ async function joinEmpty(data: string, joining: Joining): Promise<AccountTables 
 
 /** True if PostgreSQL can become available without a change of the settings. */
 export function isAway(error: unknown): boolean {
-  if (error instanceof PostgresBeingFilled) return true;
+  if (error instanceof FillInProgressError) return true;
   return error instanceof PostgresError && error.code !== 'sql';
 }
 
-async function load(data: string, { connection, key, log }: Joining): Promise<AccountTables> {
+async function load(data: string, { connection, key, log }: JoinRequest): Promise<AccountTables> {
   const { engine, head, records } = await readAccounts(connection);
   if (head.position === 0)
     throw new Error(

@@ -1,13 +1,13 @@
 import type {
   AccountStore,
   AccountStoreStatus,
+  Change,
   ListedThrottle,
-  Plan,
   Throttles,
 } from '../../accounts/store/account-store.ts';
 import { postgresAway } from '../../contract/errors.ts';
 import type { Histogram } from '../../runtime/histogram.ts';
-import { asPart, currentSpan } from '../../runtime/spans.ts';
+import { currentSpan, inChildSpan } from '../../runtime/spans.ts';
 import type { AccountTables } from '../../storage/lmdb/accounts.ts';
 import type { LoginFailures } from '../../storage/lmdb/auth-records.ts';
 import { CommitWatch } from '../../storage/lmdb/store-health.ts';
@@ -77,12 +77,12 @@ export class PostgresAccountStore extends Copy implements AccountStore {
     }
   }
 
-  change<T>(plan: Plan<T>): Promise<T> {
-    return asPart(currentSpan(), 'change accounts', () => this.#queue.add(plan));
+  change<T>(change: Change<T>): Promise<T> {
+    return inChildSpan(currentSpan(), 'change accounts', () => this.#queue.add(change));
   }
 
   current(): Promise<void> {
-    return asPart(currentSpan(), 'read accounts', () => this.#read.wait(), inPostgres);
+    return inChildSpan(currentSpan(), 'read accounts', () => this.#read.wait(), inPostgres);
   }
 
   status(): AccountStoreStatus {
@@ -101,7 +101,7 @@ export class PostgresAccountStore extends Copy implements AccountStore {
 function postgresThrottles(connection: PostgresSession): Throttles {
   return {
     change: (keys, decide) =>
-      answerOf(
+      orPostgresAway(
         connection.transaction(async (run) => {
           const found = listed(await run(lockRows([...keys].sort())));
           const made = found.filter(({ failures }) => failures.lastAt > 0); // Others exist only to be locked.
@@ -115,14 +115,14 @@ function postgresThrottles(connection: PostgresSession): Throttles {
           return result;
         }),
       ),
-    list: async (after, limit) => listed(await answerOf(connection.query(listRows(after, limit)))),
+    list: async (after, limit) => listed(await orPostgresAway(connection.query(listRows(after, limit)))),
   };
 }
 
 /** @throws {ApiError} `engine_unavailable` */
-async function answerOf<T>(answer: Promise<T>): Promise<T> {
+async function orPostgresAway<T>(result: Promise<T>): Promise<T> {
   try {
-    return await answer;
+    return await result;
   } catch (error) {
     throw error instanceof PostgresError ? postgresAway() : error;
   }

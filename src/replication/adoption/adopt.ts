@@ -10,7 +10,7 @@ import { openReplicaStore, type ReplicaStore } from '../../storage/lmdb/usage.ts
 import { newCopy } from '../accounts/copy.ts';
 import { RecordCodec } from '../accounts/record-codec.ts';
 import type { ReplicaSettings } from '../entry.ts';
-import { putParts, type Uploaded } from '../log-upkeep.ts';
+import { type UploadResult, uploadParts } from '../log-upkeep.ts';
 import { checkPlace, checkPostgres, idWhileFilled } from '../postgres/checks.ts';
 import type { PostgresSession } from '../postgres/connection.ts';
 import { type LogPosition, newLogId } from '../postgres/follower.ts';
@@ -20,7 +20,7 @@ import type { Run } from '../postgres/session.ts';
 import { CountedMessages, ReplicaState } from '../replica-state.ts';
 import { ReplicaSnapshot } from '../snapshot.ts';
 import { Spool } from '../spool.ts';
-import { accountsIn, type Holding, type Source } from './set-aside.ts';
+import { accountsIn, type DirectoryState, type Source } from './set-aside.ts';
 
 interface AdoptionDeps extends FillingDeps {
   /** Locked, and not in use by a server. */
@@ -34,11 +34,11 @@ interface AdoptionDeps extends FillingDeps {
  * Moves the store of a single machine into an empty database, and turns its directory into that of a node. It can be interrupted at
  * any moment, and resumes when called again. Until everything is uploaded, the directory serves on one machine as before. Then it
  * belongs to the database, which takes over the store in one transaction.
- * @throws {AdoptionRefused} the database or the directory is unsuitable; nothing was changed
+ * @throws {AdoptionRefusal} the database or the directory is unsuitable; nothing was changed
  */
-export async function adopt(deps: AdoptionDeps): Promise<Adopted> {
+export async function adopt(deps: AdoptionDeps): Promise<AdoptionResult> {
   const { data, accounts, connection } = deps;
-  const found = await postgresIdOf(connection);
+  const found = await findPostgresId(connection);
   const begun = begunIn(data);
   const copy = readCopyState(accounts.lmdb);
   checkState(copy, begun, found);
@@ -52,7 +52,7 @@ export async function adopt(deps: AdoptionDeps): Promise<Adopted> {
     const { meta } = spool.store;
     transact(spool.store.lmdb, () => void meta.putSync(adoptionKey, JSON.stringify(adoption)));
     const secret = storedSecret(openDigestSecret(usage, deps.randomBytes), deps.key);
-    const filling = fillingOf(adoption, spool.directory, secret);
+    const filling = createFillContent(adoption, spool.directory, secret);
     const content: Content = {
       parts() {
         addReplicaRows(usage, filling.applied.id, deps.settings);
@@ -116,7 +116,11 @@ function addReplicaRows(store: ReplicaStore, entry: string, settings: ReplicaSet
   });
 }
 
-function fillingOf({ engine, snapshot, entry, change }: Adoption, directory: string, secret: string): Filling {
+function createFillContent(
+  { engine, snapshot, entry, change }: Adoption,
+  directory: string,
+  secret: string,
+): FillContent {
   const first = { applied: { position: 1, id: entry }, place: { version: 1, id: change } };
   return { ...first, engine, idMeanwhile: engine, snapshot, directory, secret, streams: [], nodes: [] };
 }
@@ -126,38 +130,38 @@ function newAdoption(engine: string, randomBytes: AdoptionDeps['randomBytes']): 
 }
 
 /** Turns the accounts into a copy of the database's first version. */
-function belong(lmdb: LmdbEnvironment, { engine, place }: Filling, adopting = false): void {
+function belong(lmdb: LmdbEnvironment, { engine, place }: FillContent, adopting = false): void {
   const write = copyStateWriter(lmdb);
   const state = newCopy(engine, { position: place.version, id: place.id });
   transact(lmdb, () => write(adopting ? { ...state, adopting } : state));
 }
 
-/** @throws {AdoptionRefused} if the directory belongs to another database, or its move into another one has begun */
+/** @throws {AdoptionRefusal} if the directory belongs to another database, or its move into another one has begun */
 function checkState(copy: CopyState | undefined, begun: Adoption | undefined, found: string | undefined): void {
   const own = begun?.engine ?? copy?.engine;
   if (own === undefined || own === found) return;
   // An earlier attempt was interrupted before it created the tables.
   if (found === undefined && copy === undefined) return;
   const other = found === undefined ? 'is empty' : `has the id ${found}`;
-  throw new AdoptionRefused(
+  throw new AdoptionRefusal(
     `Cannot move this directory: it belongs to the database with the id ${own}, and this one ${other}; give the URL of that database. Nothing was changed`,
   );
 }
 
 /** The database must not take over this store; the message says why. */
-export class AdoptionRefused extends Error {
-  override readonly name = 'AdoptionRefused';
+export class AdoptionRefusal extends Error {
+  override readonly name = 'AdoptionRefusal';
 }
 
 /** The result of a move. `records` and `usage` are missing if an earlier attempt moved them. */
-export interface Adopted {
+export interface AdoptionResult {
   readonly engine: string;
   readonly records?: number;
-  readonly usage?: Uploaded;
+  readonly usage?: UploadResult;
 }
 
 /** The content of the new database, besides the parts of the snapshot and the accounts. */
-interface Filling extends Pick<Holding, 'engine' | 'place' | 'streams' | 'nodes'> {
+interface FillContent extends Pick<DirectoryState, 'engine' | 'place' | 'streams' | 'nodes'> {
   /** Id of the database until it is complete: see `idWhileFilled`. */
   readonly idMeanwhile: string;
   /** Id of the snapshot with the usage. */
@@ -174,7 +178,7 @@ interface FillingDeps {
   readonly key: PostgresKey | undefined;
   /** Accepts that a failover may lose commits. */
   readonly allowAsynchronous?: boolean;
-  readonly onPart: (uploaded: Uploaded) => void;
+  readonly onPart: (uploaded: UploadResult) => void;
 }
 
 /** Read once the database is reserved. */
@@ -189,7 +193,7 @@ const recordsAStatement = 500;
 const deadlineMs = 600_000;
 
 /** The id of a database; `undefined` without tables. */
-async function postgresIdOf(connection: PostgresSession): Promise<string | undefined> {
+async function findPostgresId(connection: PostgresSession): Promise<string | undefined> {
   const { rows } = await connection.query<{ found: string | null }>({
     text: "SELECT to_regclass('fm_engine')::text AS found",
   });
@@ -200,17 +204,17 @@ async function postgresIdOf(connection: PostgresSession): Promise<string | undef
 /**
  * Fills a database. It can be interrupted at any moment, and resumes when called again.
  * @param hasTables whether an earlier attempt, or `postgres init`, has created the tables
- * @throws {AdoptionRefused} the database is in use, or another directory is being moved into it
+ * @throws {AdoptionRefusal} the database is in use, or another directory is being moved into it
  */
 async function fillPostgres(
   { connection, key, onPart }: FillingDeps,
-  filling: Filling,
+  filling: FillContent,
   { parts, uploaded, accounts }: Content,
   hasTables: boolean,
-): Promise<Adopted> {
+): Promise<AdoptionResult> {
   const { engine, snapshot } = filling;
   if (await claim(connection, filling, hasTables)) return { engine };
-  const usage = await putParts(connection, snapshot, parts(), onPart);
+  const usage = await uploadParts(connection, snapshot, parts(), onPart);
   await connection.query({
     text: 'DELETE FROM fm_snapshot_part WHERE snapshot = $1 AND part >= $2',
     values: [snapshot, usage.parts],
@@ -227,7 +231,7 @@ async function fillPostgres(
  */
 function claim(
   connection: PostgresSession,
-  { idMeanwhile, snapshot, applied, directory, secret }: Filling,
+  { idMeanwhile, snapshot, applied, directory, secret }: FillContent,
   hasTables: boolean,
 ): Promise<boolean> {
   return connection.transaction(async (run) => {
@@ -252,7 +256,7 @@ function claim(
 /**
  * Checks that a database contains nothing but an unfinished move.
  * @param snapshot of the move, if any
- * @throws {AdoptionRefused}
+ * @throws {AdoptionRefusal}
  */
 async function checkUnused(run: Run, snapshot = ''): Promise<void> {
   const { rows } = await run<{ what: string }>({
@@ -264,7 +268,7 @@ async function checkUnused(run: Run, snapshot = ''): Promise<void> {
     values: [snapshot],
   });
   if (rows[0] === undefined) return;
-  throw new AdoptionRefused(
+  throw new AdoptionRefusal(
     `Cannot move a store into this database: it has ${rows[0].what}; use a separate database for each cluster. Nothing was changed`,
   );
 }
@@ -276,8 +280,8 @@ async function checkUnused(run: Run, snapshot = ''): Promise<void> {
  */
 function complete(
   connection: PostgresSession,
-  filling: Filling,
-  { bytes }: Uploaded,
+  filling: FillContent,
+  { bytes }: UploadResult,
   accounts: Iterable<Write>,
   codec: RecordCodec,
 ): Promise<number> {
@@ -321,7 +325,7 @@ async function putRecords(run: Run, accounts: Iterable<Write>, codec: RecordCode
 }
 
 /** Stores the streams. The digests of their last deltas are unknown: an empty digest means that only the number is compared. */
-async function putStreams(run: Run, { streams, nodes }: Filling): Promise<void> {
+async function putStreams(run: Run, { streams, nodes }: FillContent): Promise<void> {
   await run({
     text: `INSERT INTO fm_stream (stream, directory, seq, through, since, version, state)
            SELECT * FROM json_to_recordset($1::json) AS held (
@@ -347,14 +351,14 @@ interface FromReplicaDeps extends FillingDeps {
  * Fills an empty database with the content of a node, after the old database was lost. It keeps the id of the old one, so every node
  * continues: one that is behind loads the snapshot, and ships its later deltas. It can be interrupted at any moment,
  * and resumes when called again. Until it is finished, the database has another id, which nodes refuse.
- * @throws {AdoptionRefused} the database has other content; nothing was changed
+ * @throws {AdoptionRefusal} the database has other content; nothing was changed
  */
-export async function adoptReplica(deps: FromReplicaDeps): Promise<Adopted> {
+export async function adoptReplica(deps: FromReplicaDeps): Promise<AdoptionResult> {
   const { source, directory, connection, key } = deps;
   const { engine, applied } = source.holding;
   const idMeanwhile = idWhileFilled(engine);
   const snapshot = `replica-${directory}`;
-  const found = await postgresIdOf(connection);
+  const found = await findPostgresId(connection);
   if (found === engine) {
     const { rows } = await connection.query<{ filled: boolean }>({
       text: `SELECT EXISTS (
@@ -364,12 +368,12 @@ export async function adoptReplica(deps: FromReplicaDeps): Promise<Adopted> {
     });
     if (rows[0]?.filled) return { engine }; // The answer to an earlier attempt was lost.
     if (rows[0] !== undefined)
-      throw new AdoptionRefused(
+      throw new AdoptionRefusal(
         `Cannot fill this database: it already has all counts of this directory (id ${found}); start the nodes with it. Nothing was changed`,
       );
   }
   if (found !== undefined && found !== idMeanwhile)
-    throw new AdoptionRefused(
+    throw new AdoptionRefusal(
       `Cannot fill this database: it has other data of flagmeter (id ${found}); create an empty one, and give its URL to all nodes. Nothing was changed`,
     );
   if (found === undefined) await checkPlace(connection, deps.allowAsynchronous);

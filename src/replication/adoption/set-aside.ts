@@ -40,7 +40,7 @@ interface SetAsideDeps {
   readonly free?: (path: string) => number;
 }
 
-type Lost = 'usage' | 'accounts';
+type LostStore = 'usage' | 'accounts';
 
 /** Keeps the content of a node before it is replaced. One for each process. */
 export class SetAside {
@@ -62,7 +62,7 @@ export class SetAside {
    * @param lost the part that is about to be replaced
    * @throws {Error} if they cannot be written; the message says what to do
    */
-  keep(lost: Lost): Promise<void> {
+  keep(lost: LostStore): Promise<void> {
     const { clock } = this.#deps;
     if (this.#failed !== undefined && clock.monotonic() - this.#failed.at < againMs)
       return Promise.reject(this.#failed.error);
@@ -77,18 +77,18 @@ export class SetAside {
     return this.#running;
   }
 
-  async #keep(lost: Lost): Promise<void> {
+  async #keep(lost: LostStore): Promise<void> {
     const { data, log } = this.#deps;
     const spool = new Spool(data, () => '');
     const usage = openReplicaStore(data);
     const accounts = openAccountTables(data);
     const content = new ReplicaSnapshot(usage);
     try {
-      const holding = holdingOf(usage, accounts, spool);
-      const name = nameOf(holding);
+      const holding = readDirectoryState(usage, accounts, spool);
+      const name = formatName(holding);
       const folder = join(data, setAsideFolder);
       finishCreation(folder);
-      if (setAsideIn(data).names.some((known) => partOf(known, lost) === partOf(name, lost))) return;
+      if (setAsideIn(data).names.some((known) => extractIdentity(known, lost) === extractIdentity(name, lost))) return;
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       await createAtomically(folder, async (staging) => {
         mkdirSync(join(staging, name), { mode: 0o700 });
@@ -123,18 +123,18 @@ export class SetAside {
 }
 
 /** A replica whose load was interrupted has only a part of the counts. */
-function isWhole({ applied }: Holding): boolean {
+function isWhole({ applied }: DirectoryState): boolean {
   return applied.position > 0;
 }
 
 /** The part of a name that identifies the counts or the accounts. */
-function partOf(name: string, lost: Lost): string {
+function extractIdentity(name: string, lost: LostStore): string {
   const [position, id, version, change] = name.split('-');
   return lost === 'usage' ? `${position}-${id}` : `${version}-${change}`;
 }
 
 /** Equal content has the same name. */
-function nameOf({ applied, place }: Holding): string {
+function formatName({ applied, place }: DirectoryState): string {
   return `${applied.position}-${applied.id}-${place.version}-${place.id}`;
 }
 
@@ -151,7 +151,7 @@ export function setAsideIn(data: string): { readonly names: readonly string[]; r
 export interface Source {
   /** `replica`, or the name in `set-aside`. */
   readonly name: string;
-  readonly holding: Holding;
+  readonly holding: DirectoryState;
   parts(): AsyncIterable<Buffer>;
   accounts(): Iterable<Write>;
 }
@@ -167,7 +167,7 @@ export interface NodeStores {
 export function sourcesIn({ data, accounts, usage, spool }: NodeStores): Source[] {
   const replica: Source = {
     name: 'replica',
-    holding: holdingOf(usage, accounts, spool),
+    holding: readDirectoryState(usage, accounts, spool),
     parts: () => new ReplicaSnapshot(usage).parts(),
     accounts: () => accountsIn(accounts),
   };
@@ -183,16 +183,16 @@ export function sourcesIn({ data, accounts, usage, spool }: NodeStores): Source[
 function setAside(folder: string, name: string): Source {
   return {
     name,
-    holding: JSON.parse(readFileSync(join(folder, holdingFile), 'utf8')) as Holding,
+    holding: JSON.parse(readFileSync(join(folder, holdingFile), 'utf8')) as DirectoryState,
     async *parts() {
       for (let part = 0; isPresent(join(folder, partFile(part))); part += 1)
         yield await readFile(join(folder, partFile(part)));
     },
-    accounts: () => linesOf(join(folder, accountsFile)),
+    accounts: () => readLines(join(folder, accountsFile)),
   };
 }
 
-function* linesOf(path: string): Generator<Write> {
+function* readLines(path: string): Generator<Write> {
   for (const line of readFileSync(path, 'utf8').split('\n')) if (line !== '') yield JSON.parse(line) as Write;
 }
 
@@ -203,7 +203,7 @@ interface HeldStream extends Pick<DeltaHead, 'stream' | 'seq' | 'through' | 'sin
 }
 
 /** The state of a data directory, besides its counts and accounts. */
-export interface Holding {
+export interface DirectoryState {
   readonly engine: string;
   /** The last log entry in the counts. */
   readonly applied: LogPosition;
@@ -223,11 +223,11 @@ export function* accountsIn(accounts: AccountTables): Generator<Write> {
 }
 
 /** @throws {Error} if the accounts are not a copy */
-function holdingOf(usage: ReplicaStore, accounts: AccountTables, spool: Spool): Holding {
+function readDirectoryState(usage: ReplicaStore, accounts: AccountTables, spool: Spool): DirectoryState {
   const copy = readCopyState(accounts.lmdb);
   if (copy === undefined) throw new Error('Cannot read the state of the node: its accounts are not a copy');
   const state = new ReplicaState(usage);
-  const streams = state.get('own:loading') === true ? [] : streamsOf(state, spool);
+  const streams = state.get('own:loading') === true ? [] : listStreamStates(state, spool);
   const open = streams.filter((each) => each.state === 'open');
   const listed = state.get('reached')?.nodes ?? [];
   const known = new Set([spool.directory, ...listed.map(({ directory }) => directory)]);
@@ -239,19 +239,19 @@ function holdingOf(usage: ReplicaStore, accounts: AccountTables, spool: Spool): 
     completeThrough: open.reduce((least, { through }) => Math.min(least, through), state.get('reached')?.now ?? 0),
     streams,
     nodes: [
-      ...listed.map(({ streams: own, ...node }) => ({ beat: lastOf(own, streams), ...node })),
+      ...listed.map(({ streams: own, ...node }) => ({ beat: findLastShipped(own, streams), ...node })),
       ...unknown.map(({ directory, through }) => ({ directory, name: directory, state: 'up', beat: through })),
     ],
   };
 }
 
 /** The streams with their directories, as listed by the last horizon. A later stream is of this directory if its spool has it. */
-function streamsOf(state: ReplicaState, spool: Spool): HeldStream[] {
+function listStreamStates(state: ReplicaState, spool: Spool): HeldStream[] {
   const { through: reached = 0, nodes = [] } = state.get('reached') ?? {};
   const listed = nodes.flatMap(({ directory, streams }) => streams.map((each) => [each, directory] as const));
   const atHorizon = new Map(listed);
   const own = new Set(spool.streams().map(({ stream }) => stream));
-  const directoryOf = (stream: string) =>
+  const findDirectory = (stream: string) =>
     atHorizon.get(stream) ?? (own.has(stream) ? spool.directory : `${unknownDirectory}${stream}`);
   const streams = new Set([...state.streams(), ...atHorizon.keys()]);
   return Array.from(streams, (stream) => {
@@ -262,7 +262,7 @@ function streamsOf(state: ReplicaState, spool: Spool): HeldStream[] {
       seq,
       since,
       version,
-      directory: directoryOf(stream),
+      directory: findDirectory(stream),
       through: atHorizon.has(stream) ? Math.max(through, reached) : through,
       state: facts?.isClosed ? 'done' : 'open',
     };
@@ -270,7 +270,7 @@ function streamsOf(state: ReplicaState, spool: Spool): HeldStream[] {
 }
 
 /** The time up to which streams have shipped: their node was up then. */
-function lastOf(own: readonly string[], streams: readonly HeldStream[]): number {
+function findLastShipped(own: readonly string[], streams: readonly HeldStream[]): number {
   const found = streams.filter(({ stream }) => own.includes(stream));
   return found.reduce((last, { through }) => Math.max(last, through), 0);
 }

@@ -46,7 +46,7 @@ export class Availability {
     return this.#downSince !== undefined && this.#clock.monotonic() - this.#downSince > blipMs;
   }
 
-  answered(): void {
+  succeeded(): void {
     if (this.#trouble === undefined) return;
     const fields = { after: this.#trouble, awayMs: this.#clock.now() - this.since };
     if (this.#isLoggedAway) this.#log.info(this.#messages.back, fields);

@@ -1,5 +1,11 @@
 import type { Connection } from './connection.ts';
-import { noPostgres, PostgresEmpty, type PostgresError, PostgresUnfit, unfit } from './postgres-error.ts';
+import {
+  noPostgres,
+  PostgresEmpty,
+  type PostgresError,
+  PostgresSetupError,
+  throwSetupError,
+} from './postgres-error.ts';
 import { type PostgresKey, readSecret } from './postgres-key.ts';
 import { canCommit, readReplication, whyCommitsMayBeLost } from './replication.ts';
 import { dailyViews, postgresLayout, tableNames } from './schema.ts';
@@ -16,23 +22,23 @@ interface PostgresFacts {
 /**
  * Reads the id of a database, and checks that this version may use its tables. Call it for each new session, since another version may
  * have migrated them.
- * @throws {PostgresUnfit} the tables are missing, have an unknown layout, or this role lacks rights on them
+ * @throws {PostgresSetupError} the tables are missing, have an unknown layout, or this role lacks rights on them
  */
 export async function checkPostgres(run: Run, own = postgresLayout): Promise<PostgresFacts> {
   const text = 'SELECT id, layout, oldest_layout AS "oldestLayout", secret FROM fm_engine';
-  const { rows } = await run<PostgresFacts>({ name: 'fm-engine', text }).catch(unfit);
+  const { rows } = await run<PostgresFacts>({ name: 'fm-engine', text }).catch(throwSetupError);
   const [facts] = rows;
   if (facts === undefined) throw noPostgres();
   const { layout } = facts;
   checkNotLater(facts, own);
   if (own > layout)
-    throw new PostgresUnfit(
+    throw new PostgresSetupError(
       `The database has layout ${layout}, and this version needs layout ${own}: run flagmeter postgres migrate first; nodes of the previous version can continue meanwhile`,
       'The database has to be migrated for this version',
     );
   const { user, missing } = await readMissingRights(run);
   if (missing.length > 0)
-    throw new PostgresUnfit(
+    throw new PostgresSetupError(
       `The role ${user} lacks rights on ${missing.join(', ')}: make it the owner of the tables, or grant them`,
     );
   return facts;
@@ -41,7 +47,7 @@ export async function checkPostgres(run: Run, own = postgresLayout): Promise<Pos
 /**
  * Checks that no later version has given the tables a layout that this one cannot use, if there are tables. For the sessions of commands,
  * some of which create or migrate the tables.
- * @throws {PostgresUnfit} if one has
+ * @throws {PostgresSetupError} if one has
  */
 export async function refuseLater(run: Run): Promise<void> {
   const text = 'SELECT layout, oldest_layout AS "oldestLayout" FROM fm_engine';
@@ -52,7 +58,7 @@ export async function refuseLater(run: Run): Promise<void> {
 
 function checkNotLater({ layout, oldestLayout }: Pick<PostgresFacts, 'layout' | 'oldestLayout'>, own: number): void {
   if (own < oldestLayout)
-    throw new PostgresUnfit(
+    throw new PostgresSetupError(
       `The database has layout ${layout} of a newer flagmeter, and this one knows layout ${own}: update flagmeter on this node`,
       'The database needs a newer flagmeter',
     );
@@ -63,12 +69,12 @@ export const idWhileFilled = (id: string): string => `${id}${beingFilled}`;
 const beingFilled = ', which is being filled';
 
 /** The database is being filled, and may be usable soon. */
-export class PostgresBeingFilled extends PostgresUnfit {}
+export class FillInProgressError extends PostgresSetupError {}
 
 /**
  * As `checkPostgres`, for the sessions of a node, since the database may have been replaced. Returns the secret of digests as well.
  * @param id of the database that the directory has used before
- * @throws {PostgresUnfit} also if it is another database, is being filled, or has another key file
+ * @throws {PostgresSetupError} also if it is another database, is being filled, or has another key file
  */
 export async function checkSamePostgres(
   run: Run,
@@ -83,19 +89,19 @@ export async function checkSamePostgres(
   return { ...facts, digestSecret: readSecret(facts.secret, key) };
 }
 
-/** @throws {PostgresBeingFilled} */
+/** @throws {FillInProgressError} */
 export function checkNotBeingFilled(id: string): void {
   if (id.endsWith(beingFilled))
-    throw new PostgresBeingFilled(
+    throw new FillInProgressError(
       `The database is being filled (${id}): if flagmeter postgres adopt --from-replica was interrupted, run it again`,
       'The database is being filled',
     );
 }
 
-/** @throws {PostgresUnfit} */
+/** @throws {PostgresSetupError} */
 export function checkId(wanted: string | undefined, found: string | null | undefined): void {
   if (wanted === undefined || wanted === found) return;
-  throw new PostgresUnfit(
+  throw new PostgresSetupError(
     `This data directory was used with another database (${wanted}, and --postgres has ${found}): correct --postgres. Keep the directory: if that database was lost, it can have the last copy of the counts and accounts`,
     'The database is not the one that this node has used',
   );
@@ -131,7 +137,7 @@ interface Place {
 /**
  * Checks that the tables can be created in a database.
  * @param allowAsynchronous accepts that a failover may lose commits
- * @throws {PostgresUnfit} they cannot; nothing was changed
+ * @throws {PostgresSetupError} they cannot; nothing was changed
  */
 export async function checkPlace(connection: Pick<Connection, 'query'>, allowAsynchronous = false): Promise<void> {
   const { rows } = await connection.query<Place>({
@@ -145,7 +151,7 @@ export async function checkPlace(connection: Pick<Connection, 'query'>, allowAsy
   });
   const { isTaken, schema, mayCreate, mayCreateViews, hasViews, version, encoding, user } = rows[0] as Place;
   const refuse = (isSo: boolean, why: string) => {
-    if (isSo) throw new PostgresUnfit(why);
+    if (isSo) throw new PostgresSetupError(why);
   };
   refuse(isTaken, taken);
   refuse(
@@ -182,12 +188,12 @@ const taken = 'The database is already initialised; nothing was changed';
 
 /**
  * Explains why tables could not be created.
- * @throws {PostgresUnfit}
+ * @throws {PostgresSetupError}
  * @throws {unknown} the error itself, if the reason is another
  */
 export function notMade(error: unknown): never {
   const { sqlstate = '' } = error as PostgresError;
   // Another process has created, or is creating, a table of the same name.
-  if (['42P07', '23505', '42710'].includes(sqlstate)) throw new PostgresUnfit(taken);
-  return unfit(error);
+  if (['42P07', '23505', '42710'].includes(sqlstate)) throw new PostgresSetupError(taken);
+  return throwSetupError(error);
 }

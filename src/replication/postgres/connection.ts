@@ -1,7 +1,7 @@
 /** Access to the PostgreSQL database shared by the nodes: its URL, sessions with the primary, and the schema. */
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
-import { PostgresError, sqlstateOf } from './postgres-error.ts';
+import { getSqlstate, PostgresError } from './postgres-error.ts';
 import { type PostgresAddress, type PostgresHost, showHost } from './postgres-url.ts';
 import { openSession, type QueryResult, type Run, type Session, type Statement } from './session.ts';
 
@@ -153,7 +153,7 @@ export class Connection {
   async #findPrimary(): Promise<Session> {
     const { name } = this.#options;
     const { signal } = this.#closing;
-    const problems: PostgresError[] = [];
+    const errors: PostgresError[] = [];
     for (const host of [...this.#hosts]) {
       if (signal.aborted) throw closed();
       try {
@@ -161,13 +161,13 @@ export class Connection {
         const session: Session = await openSession(this.#address, host, { name, signal, onLost });
         return session;
       } catch (error) {
-        problems.push(error as PostgresError);
+        errors.push(error as PostgresError);
         this.#hosts.push(this.#hosts.shift()!);
       }
     }
-    const sqlstate = problems.find((problem) => problem.sqlstate !== undefined)?.sqlstate;
-    const each = problems.map(({ message }) => message).join('; ');
-    const code = problems.some((problem) => problem.code === 'refused') ? 'refused' : 'unreachable';
+    const sqlstate = errors.find((error) => error.sqlstate !== undefined)?.sqlstate;
+    const each = errors.map(({ message }) => message).join('; ');
+    const code = errors.some((error) => error.code === 'refused') ? 'refused' : 'unreachable';
     throw new PostgresError(code, `Cannot use PostgreSQL: ${each}`, sqlstate);
   }
 
@@ -187,7 +187,7 @@ export class Connection {
     // Tries the other hosts first, because this one may no longer be the primary.
     this.#hosts.push(this.#hosts.shift()!);
     if (this.#session === session) this.#session = undefined;
-    const fields = { connection: name, host: showHost(session.host), sqlstate: sqlstateOf(why) };
+    const fields = { connection: name, host: showHost(session.host), sqlstate: getSqlstate(why) };
     const next = 'reconnecting when needed; commits without an answer will be retried or confirmed';
     log.warn('session with PostgreSQL lost', { ...fields, reason: why.message, next });
   }

@@ -1,5 +1,5 @@
 import type { Connection } from './connection.ts';
-import { PostgresUnfit, unfit } from './postgres-error.ts';
+import { PostgresSetupError, throwSetupError } from './postgres-error.ts';
 import { silentAfterMs } from './postgres-report.ts';
 import type { Run } from './session.ts';
 
@@ -29,20 +29,20 @@ interface Row extends Omit<NodeLoss, 'streams' | 'continues'> {
 /**
  * Finds a node by the id of its directory or by its name, with its unshipped data.
  * @param force forgets a node with a heartbeat within the last ten minutes as well, and not only streams of other processes
- * @throws {PostgresUnfit} the node is unknown, ambiguous, already forgotten, or may be running
+ * @throws {PostgresSetupError} the node is unknown, ambiguous, already forgotten, or may be running
  */
 export function findLoss(connection: Connection, named: string, force: boolean): Promise<NodeLoss> {
-  return connection.transaction((run) => lossOf(run, named, force));
+  return connection.transaction((run) => computeLoss(run, named, force));
 }
 
 /**
  * Closes the streams of a node in one transaction. The log takes no more of them, and reports do not wait for them. If the node is
  * up, its current stream stays open, and its process ships the rest of the others under new streams.
- * @throws {PostgresUnfit} as `findLoss`
+ * @throws {PostgresSetupError} as `findLoss`
  */
 export function forgetNode(connection: Connection, directory: string, force: boolean): Promise<NodeLoss> {
   return connection.transaction(async (run) => {
-    const loss = await lossOf(run, directory, force);
+    const loss = await computeLoss(run, directory, force);
     void run({
       text: `UPDATE fm_stream SET state = 'forgotten' WHERE stream = ANY($1::text[]) AND state = 'open'`,
       values: [loss.streams.map(({ stream }) => stream)],
@@ -53,7 +53,7 @@ export function forgetNode(connection: Connection, directory: string, force: boo
   });
 }
 
-async function lossOf(run: Run, named: string, force: boolean): Promise<NodeLoss> {
+async function computeLoss(run: Run, named: string, force: boolean): Promise<NodeLoss> {
   const { rows } = await run<Row>({
     text: `SELECT directory, name, state, stream AS current, beat_at AS "lastBeat", spool_bytes::float8 AS "spoolBytes",
              to_timestamp(nullif(oldest_unshipped, 0) / 1000.0) AS "unshippedSince",
@@ -61,17 +61,18 @@ async function lossOf(run: Run, named: string, force: boolean): Promise<NodeLoss
              state = 'up' AND beat_at > clock_timestamp() - $3 * interval '1 ms' AS "isUp"
            FROM fm_node WHERE directory = $2 OR name = $2 ORDER BY directory FOR UPDATE`,
     values: [forgettableAfterMs, named, silentAfterMs],
-  }).catch(unfit);
+  }).catch(throwSetupError);
   const [first, ...others] = rows;
   const found = rows.find(({ directory }) => directory === named) ?? first;
-  if (found === undefined) throw new PostgresUnfit(`No node ${named} found: flagmeter postgres status lists the nodes`);
+  if (found === undefined)
+    throw new PostgresSetupError(`No node ${named} found: flagmeter postgres status lists the nodes`);
   const { isAlive, isUp, current, ...node } = found;
   const { directory, name, state, lastBeat } = node;
   if (directory !== named && others.length > 0)
-    throw new PostgresUnfit(
+    throw new PostgresSetupError(
       `${rows.length} nodes have the name ${named}: identify one by its directory, ${rows.map((row) => row.directory).join(' or ')}`,
     );
-  if (state === 'forgotten') throw new PostgresUnfit(`Node ${name} (${directory}) is already forgotten`);
+  if (state === 'forgotten') throw new PostgresSetupError(`Node ${name} (${directory}) is already forgotten`);
   const { rows: open } = await run<NodeLoss['streams'][number]>({
     text: `SELECT stream, to_timestamp(through / 1000.0) AS "shippedUntil" FROM fm_stream
            WHERE directory = $1 AND state = 'open' ORDER BY through, stream`,
@@ -80,7 +81,7 @@ async function lossOf(run: Run, named: string, force: boolean): Promise<NodeLoss
   const earlier = open.filter(({ stream }) => stream !== current);
   const continues = isUp && !force && earlier.length > 0;
   if (isAlive && !force && !continues)
-    throw new PostgresUnfit(
+    throw new PostgresSetupError(
       `Node ${name} sent a heartbeat at ${lastBeat.toISOString()} and may be running. Stop it, so that it ships its counts. If it is lost, wait ten minutes or add --force`,
     );
   return { ...node, streams: continues ? earlier : open, continues };

@@ -23,8 +23,8 @@ export class PostgresError extends Error {
 }
 
 /** PostgreSQL answers, but its setup is unsuitable. The message says why, and what to do. */
-export class PostgresUnfit extends Error {
-  override readonly name = 'PostgresUnfit';
+export class PostgresSetupError extends Error {
+  override readonly name = 'PostgresSetupError';
   /** As `publicReason`. */
   readonly publicReason: string;
 
@@ -35,7 +35,7 @@ export class PostgresUnfit extends Error {
 }
 
 /** The database has no tables of flagmeter. */
-export class PostgresEmpty extends PostgresUnfit {
+export class PostgresEmpty extends PostgresSetupError {
   /** @param id of the database that the data directory of the node has used before */
   constructor(id?: string) {
     const message =
@@ -52,7 +52,7 @@ const noCommits = 'PostgreSQL does not confirm commits; a synchronous standby ma
 
 /** Why PostgreSQL cannot be used, for unauthenticated readers: it names no host, role or id. The log does. */
 export function publicReason(error: Error): string {
-  if (error instanceof PostgresUnfit) return error.publicReason;
+  if (error instanceof PostgresSetupError) return error.publicReason;
   if (!(error instanceof PostgresError)) return 'This node cannot follow PostgreSQL; see the log';
   const { code, sqlstate, cause } = error;
   if (sqlstate === '42P01' || sqlstate === '3F000') return noTables;
@@ -63,13 +63,13 @@ export function publicReason(error: Error): string {
 }
 
 /** The database does not have an id. */
-export function noPostgres(): PostgresUnfit {
-  return new PostgresUnfit('The table fm_engine is empty: restore the database from a backup', incomplete);
+export function noPostgres(): PostgresSetupError {
+  return new PostgresSetupError('The table fm_engine is empty: restore the database from a backup', incomplete);
 }
 
-/** @throws {PostgresUnfit} */
+/** @throws {PostgresSetupError} */
 export function noHead(): never {
-  throw new PostgresUnfit(
+  throw new PostgresSetupError(
     'The table fm_head is empty: restore the database, or wait until the restore has finished',
     incomplete,
   );
@@ -77,19 +77,19 @@ export function noHead(): never {
 
 /**
  * Explains a rejection that is due to the setup of the database.
- * @throws {PostgresUnfit}
+ * @throws {PostgresSetupError}
  * @throws {unknown} the error itself, if the reason is another
  */
-export function unfit(error: unknown): never {
+export function throwSetupError(error: unknown): never {
   const { sqlstate, message } = error as PostgresError;
   if (sqlstate === '42P01' || sqlstate === '3F000') throw new PostgresEmpty();
   if (sqlstate === '42501')
-    throw new PostgresUnfit(`The role lacks a right: ${message}. Make it the owner of the tables, or grant it`);
+    throw new PostgresSetupError(`The role lacks a right: ${message}. Make it the owner of the tables, or grant it`);
   throw error;
 }
 
 /** The SQLSTATE of an error of the server. Errors of the socket have the system's code instead. */
-export function sqlstateOf(error: unknown): string | undefined {
+export function getSqlstate(error: unknown): string | undefined {
   const { code } = error as { readonly code?: unknown };
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && !code.startsWith('E') ? code : undefined;
 }

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { readTextFile } from '../../runtime/files.ts';
-import { PostgresUnfit } from './postgres-error.ts';
+import { PostgresSetupError } from './postgres-error.ts';
 
 const algorithm = 'aes-256-gcm';
 const keyBytes = 32;
@@ -26,7 +26,7 @@ export class PostgresKey {
     return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64');
   }
 
-  /** @throws {PostgresUnfit} if it was sealed with another key, or as something else */
+  /** @throws {PostgresSetupError} if it was sealed with another key, or as something else */
   open(sealed: string, about: string): Buffer {
     const bytes = Buffer.from(sealed, 'base64');
     try {
@@ -37,7 +37,7 @@ export class PostgresKey {
       decipher.setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes));
       return Buffer.concat([decipher.update(bytes.subarray(nonceBytes + tagBytes)), decipher.final()]);
     } catch {
-      throw new PostgresUnfit(
+      throw new PostgresSetupError(
         'Cannot read a secret in PostgreSQL: --postgres-key-file is not the key file of this database',
       );
     }
@@ -82,15 +82,15 @@ export function isSealed(stored: string): boolean {
 
 /**
  * Reads a stored secret, and so checks the key file before anything is written with it.
- * @throws {PostgresUnfit} the database has another key file, needs one, or has none
+ * @throws {PostgresSetupError} the database has another key file, needs one, or has none
  */
 export function readSecret(stored: string, key: PostgresKey | undefined): Buffer {
   if (isSealed(stored) && key === undefined)
-    throw new PostgresUnfit(
+    throw new PostgresSetupError(
       'The secrets in PostgreSQL are encrypted: name the key file of the other nodes in --postgres-key-file',
     );
   if (!isSealed(stored) && key !== undefined)
-    throw new PostgresUnfit(
+    throw new PostgresSetupError(
       'The secrets in PostgreSQL are not encrypted yet: stop all nodes, and encrypt them with flagmeter postgres encrypt-keys and this --postgres-key-file',
     );
   if (key === undefined) return Buffer.from(stored, 'base64');

@@ -1,6 +1,6 @@
 import { oldestServer, readMissingRights } from './checks.ts';
 import type { Connection } from './connection.ts';
-import { noPostgres, unfit } from './postgres-error.ts';
+import { noPostgres, throwSetupError } from './postgres-error.ts';
 import { canCommit, type Replication, readReplication, whyCommitsMayBeLost } from './replication.ts';
 import type { Run } from './session.ts';
 import { whySkewed } from './shared-clock.ts';
@@ -186,13 +186,13 @@ export async function readLogLength(run: Run): Promise<LogLength> {
   return rows[0]!;
 }
 
-/** Reads what `flagmeter postgres status` shows. @throws {PostgresUnfit} the tables are missing, or this role may not read them */
+/** Reads what `flagmeter postgres status` shows. @throws {PostgresSetupError} the tables are missing, or this role may not read them */
 export function readPostgres(connection: Connection): Promise<PostgresReport> {
   return connection.transaction(async (run) => {
     const rows = async <Row>(text: string, ...values: number[]): Promise<Row[]> =>
       (await run<Row>({ text, values })).rows;
     await run({ text: 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY' });
-    const [engine] = await rows<PostgresSelf>(self).catch(unfit);
+    const [engine] = await rows<PostgresSelf>(self).catch(throwSetupError);
     if (engine === undefined) throw noPostgres();
     const { missing: missingRights } = await readMissingRights(run);
     const [facts] = await rows<ServerFacts>(server);
@@ -205,7 +205,7 @@ export function readPostgres(connection: Connection): Promise<PostgresReport> {
       rows<SnapshotReport>(snapshots),
       rows<RefusedReport>(latestRefusals),
     ]);
-    const [[count], log, nodesFound, open, snapshotsFound, latest] = await all.catch(unfit);
+    const [[count], log, nodesFound, open, snapshotsFound, latest] = await all.catch(throwSetupError);
     const { done, forgotten, control, data, refused } = count!;
     return {
       engine,

@@ -44,7 +44,7 @@ export function whyCommitsMayBeLost(replication: Replication): string | undefine
   const { needed, names } = parsed;
   if (names.includes('*'))
     return `synchronous_standby_names (${value}) accepts any standby, so the old primary can continue with a standby other than the promoted one`;
-  const candidates = candidatesOf(replication, new Set(names));
+  const candidates = countCandidates(replication, new Set(names));
   if (candidates <= needed) return undefined;
   const patroni = /^\s*any\b/i.test(value)
     ? ': a primary that hangs can still commit with the others. With Patroni, set synchronous_mode to true instead of quorum'
@@ -61,7 +61,7 @@ export function canCommit({ synchronousStandbys, standbys }: Replication): boole
 }
 
 /** Number of standbys that can confirm commits, counting those that share a name. The primary does not follow itself. */
-function candidatesOf({ clusterName, standbys }: Replication, names: ReadonlySet<string>): number {
+function countCandidates({ clusterName, standbys }: Replication, names: ReadonlySet<string>): number {
   const connected = standbys.map(({ name }) => lowerCase(name)).filter((name) => names.has(name));
   const self = lowerCase(clusterName);
   const isOwn = self !== '' && names.has(self) && !connected.includes(self);

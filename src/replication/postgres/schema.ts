@@ -1,5 +1,5 @@
 import type { Connection } from './connection.ts';
-import { noPostgres, PostgresUnfit, unfit } from './postgres-error.ts';
+import { noPostgres, PostgresSetupError, throwSetupError } from './postgres-error.ts';
 import type { Run } from './session.ts';
 
 /** The layout of the tables below. A change increments it, and needs a step in `migrations`. */
@@ -239,7 +239,7 @@ const aliveMs = 10_000;
 /**
  * Migrates the tables to the latest layout, in one transaction. Nodes may run meanwhile, unless a step excludes their version.
  * @param steps in order; the last leads to `target`
- * @throws {PostgresUnfit} the tables are missing, their layout is newer, or running nodes would be excluded
+ * @throws {PostgresSetupError} the tables are missing, their layout is newer, or running nodes would be excluded
  */
 export function migrate(
   connection: Connection,
@@ -247,11 +247,13 @@ export function migrate(
   target = postgresLayout,
 ): Promise<{ readonly from: number; readonly to: number }> {
   const migrated = connection.transaction(async (run) => {
-    const { rows } = await run<{ layout: number }>({ text: 'SELECT layout FROM fm_engine FOR UPDATE' }).catch(unfit);
+    const { rows } = await run<{ layout: number }>({ text: 'SELECT layout FROM fm_engine FOR UPDATE' }).catch(
+      throwSetupError,
+    );
     const from = rows[0]?.layout;
     if (from === undefined) throw noPostgres();
     if (from > target)
-      throw new PostgresUnfit(
+      throw new PostgresSetupError(
         `The database has layout ${from}, and this version knows layouts up to ${target}: use a newer flagmeter`,
       );
     const due = steps.filter(({ layout }) => layout > from);
@@ -263,7 +265,7 @@ export function migrate(
     }
     return { from, to: due.at(-1)?.layout ?? from };
   });
-  return migrated.catch(unfit);
+  return migrated.catch(throwSetupError);
 }
 
 async function refuseToLeaveBehind(run: Run, oldest: number): Promise<void> {
@@ -274,7 +276,7 @@ async function refuseToLeaveBehind(run: Run, oldest: number): Promise<void> {
   });
   if (rows.length === 0) return;
   const nodes = rows.map(({ name, version }) => `${name} (flagmeter ${version})`).join(', ');
-  throw new PostgresUnfit(
+  throw new PostgresSetupError(
     `These nodes run a program that cannot use the new tables: ${nodes}; stop them first, then migrate again`,
   );
 }

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import pg from 'pg';
 import { readTextFile } from '../../runtime/files.ts';
-import { endsSession, PostgresError, refusal, sqlstateOf } from './postgres-error.ts';
+import { endsSession, getSqlstate, PostgresError, refusal } from './postgres-error.ts';
 import { type PostgresAddress, type PostgresHost, type PostgresTls, showHost } from './postgres-url.ts';
 
 /** A value of a parameter such as `$1`. A list is an array in SQL. */
@@ -26,12 +26,12 @@ export interface QueryResult<Row = Record<string, unknown>> {
 /** Sends a statement. Statements sent without waiting are pipelined. */
 export type Run = <Row = Record<string, unknown>>(statement: Statement) => Promise<QueryResult<Row>>;
 
-interface Outcome extends QueryResult {
+interface CommandResult extends QueryResult {
   /** `COMMIT`, `ROLLBACK`, `INSERT` and so on. */
   readonly command: string;
 }
 
-interface Sent {
+interface SentStatement {
   readonly reject: (error: PostgresError) => void;
   readonly commits: boolean;
   /** The server warned during this commit that the standby may not have it. */
@@ -44,7 +44,7 @@ const closeWithinMs = 1000;
 export class Session {
   readonly host: PostgresHost;
   readonly #client: pg.Client;
-  readonly #sent: Sent[] = [];
+  readonly #sent: SentStatement[] = [];
   readonly #onLost: (why: Error) => void;
   #lost: Error | undefined;
   #isClosing = false;
@@ -70,13 +70,13 @@ export class Session {
    * @throws {PostgresError} `sql`; `unreachable` if it was not sent; `unknown_outcome` if the session was lost, or the standby may not
    *   have the commit
    */
-  send(statement: Statement, commits: boolean): Promise<Outcome> {
+  send(statement: Statement, commits: boolean): Promise<CommandResult> {
     return new Promise((resolve, reject) => {
       if (!this.isOpen) return reject(closed());
-      const sent: Sent = { reject, commits, isUnconfirmed: false };
+      const sent: SentStatement = { reject, commits, isUnconfirmed: false };
       this.#sent.push(sent);
       // A callback runs while the answer is parsed. A promise would see the warnings of the next statement.
-      const answered = (error: Error | undefined, result: pg.QueryResult) => {
+      const onResult = (error: Error | undefined, result: pg.QueryResult) => {
         const place = this.#sent.indexOf(sent);
         if (place === -1) return;
         this.#sent.splice(place, 1);
@@ -85,7 +85,7 @@ export class Session {
         else resolve({ rows: result.rows, rowCount: result.rowCount ?? 0, command: result.command });
       };
       const { name, text, values } = statement;
-      this.#client.query({ ...(name === undefined ? {} : { name }), text, values: values as unknown[] }, answered);
+      this.#client.query({ ...(name === undefined ? {} : { name }), text, values: values as unknown[] }, onResult);
     });
   }
 
@@ -93,12 +93,12 @@ export class Session {
   async transaction<T>(work: (run: Run) => Promise<T> | T): Promise<T> {
     let failure: unknown;
     const run = <Row>(statement: Statement): Promise<QueryResult<Row>> => {
-      const answer = this.send(statement, false).catch((error: PostgresError) => {
+      const pending = this.send(statement, false).catch((error: PostgresError) => {
         failure ??= nothingKept(error);
         throw failure;
       });
-      answer.catch(() => {}); // COMMIT reports a failure that `work` does not await.
-      return answer as unknown as Promise<QueryResult<Row>>;
+      pending.catch(() => {}); // COMMIT reports a failure that `work` does not await.
+      return pending as unknown as Promise<QueryResult<Row>>;
     };
     void run({ text: 'BEGIN' });
     let result: T;
@@ -136,7 +136,7 @@ export class Session {
   }
 
   #failed(error: Error): PostgresError {
-    const sqlstate = sqlstateOf(error);
+    const sqlstate = getSqlstate(error);
     if (sqlstate === undefined) return lost(this.#lost ?? error);
     if (!endsSession(sqlstate)) return refusal(error, sqlstate);
     this.#lose(error);
@@ -146,7 +146,7 @@ export class Session {
   #lose(why: Error): void {
     if (this.#lost !== undefined) return;
     this.#lost = why;
-    streamOf(this.#client).destroy();
+    getSocket(this.#client).destroy();
     for (const { reject } of this.#sent.splice(0)) reject(lost(why));
     if (!this.#isClosing) this.#onLost(why);
   }
@@ -175,13 +175,13 @@ function cancel({ host, port }: PostgresHost, processId: number, secret: number)
 }
 
 /** Gives access to a client's socket: `pg` cannot close it at once. */
-function streamOf(client: pg.Client): { destroy(): void } {
+function getSocket(client: pg.Client): { destroy(): void } {
   return (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream;
 }
 
 function lost(why: Error): PostgresError {
   if (why instanceof PostgresError) return new PostgresError('unknown_outcome', why.message, why.sqlstate, why);
-  const sqlstate = sqlstateOf(why);
+  const sqlstate = getSqlstate(why);
   const cause = sqlstate === undefined ? why.message : `${why.message} (SQLSTATE ${sqlstate})`;
   return new PostgresError('unknown_outcome', `The session with PostgreSQL was lost: ${cause}`, sqlstate, why);
 }
@@ -265,7 +265,7 @@ export async function openSession(
   client.on('error', (error) => {
     failed ??= error;
   });
-  const giveUp = () => streamOf(client).destroy();
+  const giveUp = () => getSocket(client).destroy();
   const timer = setTimeout(giveUp, address.connectTimeoutMs);
   signal.addEventListener('abort', giveUp);
   try {
@@ -279,7 +279,7 @@ export async function openSession(
     const refusal = isOther ? undefined : whyRefused(error as DriverError, address);
     const what = refusal ?? (isOther ? error.message : whyUnreachable(error as DriverError));
     const code = refusal === undefined ? 'unreachable' : 'refused';
-    throw new PostgresError(code, `${showHost(host)} ${what}`, sqlstateOf(error));
+    throw new PostgresError(code, `${showHost(host)} ${what}`, getSqlstate(error));
   } finally {
     clearTimeout(timer);
     signal.removeEventListener('abort', giveUp);
@@ -297,7 +297,7 @@ async function prepare(client: pg.Client): Promise<void> {
 
 /** Explains a configuration error by SQLSTATE or system code; `undefined` for others. */
 function whyRefused(error: DriverError, { user, password, database }: PostgresAddress): string | undefined {
-  const sqlstate = sqlstateOf(error);
+  const sqlstate = getSqlstate(error);
   const shown = JSON.stringify(user);
   if (sqlstate === '28P01') return `rejects the password of user ${shown} (SQLSTATE 28P01): correct it in the URL`;
   if (sqlstate === '28000') return `rejects user ${shown} (SQLSTATE 28000): ${error.message}`;
@@ -311,13 +311,13 @@ function whyRefused(error: DriverError, { user, password, database }: PostgresAd
     return 'does not offer TLS: turn it on there, or use sslmode=disable in the URL if the network is safe';
   if (/alert.(unknown.ca|(bad|unsupported).certificate|certificate)/i.test(error.message))
     return `rejects the certificate of sslcert: ${error.message}`;
-  const certificate = certificateProblems[error.code ?? ''];
+  const certificate = certificateErrors[error.code ?? ''];
   return certificate && `cannot be trusted: ${certificate} (${error.code})`;
 }
 
 const untrusted = 'its certificate is not signed by a trusted root: set sslrootcert to the file of the root';
 
-const certificateProblems: Readonly<Record<string, string | undefined>> = {
+const certificateErrors: Readonly<Record<string, string | undefined>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name: use that name in the URL',
   CERT_HAS_EXPIRED: 'its certificate has expired: renew it there',
   DEPTH_ZERO_SELF_SIGNED_CERT: untrusted,
@@ -329,7 +329,7 @@ const certificateProblems: Readonly<Record<string, string | undefined>> = {
 
 function whyUnreachable(error: DriverError): string {
   const { code = '', message } = error;
-  const sqlstate = sqlstateOf(error);
+  const sqlstate = getSqlstate(error);
   if (sqlstate === '53300')
     return `has no free connection: ${message} (SQLSTATE 53300); a node opens up to five: raise max_connections, or the limit of the role or the database`;
   if (sqlstate !== undefined) return `refused the session: ${message} (SQLSTATE ${sqlstate})`;

@@ -1,5 +1,5 @@
 import type { TimerClock } from '../../runtime/clock.ts';
-import { PostgresUnfit } from './postgres-error.ts';
+import { PostgresSetupError } from './postgres-error.ts';
 import type { Run } from './session.ts';
 
 /** Maximum difference from PostgreSQL's clock. Beyond it, a node manages nothing, because times shown to people and in tokens would be wrong. */
@@ -50,10 +50,10 @@ export class SharedClock implements TimerClock {
    * @param at Unix ms @param asked when the statement was sent, monotonic
    */
   heard(at: number, asked: number): void {
-    const answered = this.monotonic();
-    const least = at - answered;
+    const receivedAt = this.monotonic();
+    const least = at - receivedAt;
     const most = at - asked;
-    const machine = this.#machine.now() - answered;
+    const machine = this.#machine.now() - receivedAt;
     this.skewMs = Math.max(0, machine - most) + Math.min(0, machine - least);
     // The known offset is the better bound, unless it is impossible: another server may have another clock.
     const known = this.#ahead ?? least;
@@ -73,6 +73,6 @@ export class SharedClock implements TimerClock {
   /** @throws {Error} if the machine's clock is wrong, with the difference */
   check(): void {
     const why = whySkewed(this.skewMs);
-    if (why !== undefined) throw new PostgresUnfit(why, 'The clock of this machine is wrong');
+    if (why !== undefined) throw new PostgresSetupError(why, 'The clock of this machine is wrong');
   }
 }

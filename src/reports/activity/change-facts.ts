@@ -1,4 +1,4 @@
-import { applicationOf, auditEntries } from '../../accounts/audit-log.ts';
+import { auditEntries, findApplicationId } from '../../accounts/audit-log.ts';
 import type { ActivityKind } from '../../contract/activity.ts';
 import type { ChangedField } from '../../contract/shapes/activity.ts';
 import type { AccountTables } from '../../storage/lmdb/accounts.ts';
@@ -20,7 +20,9 @@ const shownOtherwise: readonly string[] = ['feature.noted', 'key.leaked'];
 
 /** Whether the feed shows an entry of the audit log. */
 export function isChange(entry: AuditEntry): boolean {
-  return thingOf(entry) !== undefined && !shownOtherwise.includes(entry.action) && applicationOf(entry) !== undefined;
+  return (
+    findThing(entry) !== undefined && !shownOtherwise.includes(entry.action) && findApplicationId(entry) !== undefined
+  );
 }
 
 /** What the caller may know about an author. */
@@ -29,8 +31,8 @@ export type ShowActor = (actor: AuditEntry['actor']) => NonNullable<Fact['by']>;
 /** A change by a person, from the audit log. */
 export function changeFact(entry: AuditEntry, showActor: ShowActor): Fact {
   const { number, at, action, target, actor, changes = [] } = entry;
-  const { kind, noun } = thingOf(entry)!;
-  const { feature, name } = namesOf(target);
+  const { kind, noun } = findThing(entry)!;
+  const { feature, name } = splitTargetName(target);
   const done = action.slice(action.indexOf('.') + 1).replaceAll('-', ' ');
   return {
     kind,
@@ -39,7 +41,7 @@ export function changeFact(entry: AuditEntry, showActor: ShowActor): Fact {
     environment: target.type === 'environment' ? target.name : null,
     feature,
     subject: name,
-    text: textOf(target.type === 'feature' ? '' : `${noun} ${name} `, done, changes),
+    text: formatChange(target.type === 'feature' ? '' : `${noun} ${name} `, done, changes),
     by: showActor(actor),
     changes: [...changes],
   };
@@ -62,31 +64,33 @@ export function noteFact(feature: string, note: FeatureNote, by: Fact['by']): Fa
   return { kind: 'note', at, key: [id], environment, feature, text, by: by ?? null };
 }
 
-function thingOf({ action }: AuditEntry) {
+function findThing({ action }: AuditEntry) {
   const thing = action.slice(0, action.indexOf('.'));
   return Object.hasOwn(changedThings, thing) ? changedThings[thing] : undefined;
 }
 
 /** The names of a target. That of an experiment begins with its feature: `checkout: One page`. */
-function namesOf({ type, name }: AuditEntry['target']): { feature: string | null; name: string } {
+function splitTargetName({ type, name }: AuditEntry['target']): { feature: string | null; name: string } {
   if (type !== 'experiment') return { feature: type === 'feature' ? name : null, name };
   const [, feature = null, experiment = name] = /^(.*?): (.*)$/s.exec(name) ?? [];
   return { feature, name: experiment };
 }
 
 /** "Archived", "Changed: permanent no → yes" or "Metric latency changed: unit – → ms". */
-function textOf(subject: string, done: string, changes: readonly ChangedField[]): string {
+function formatChange(prefix: string, done: string, changes: readonly ChangedField[]): string {
   const [first] = changes;
   if (changes.length === 1 && first?.field === 'archived')
-    return capital(`${subject}${first.to === 'yes' ? 'archived' : 'restored from the archive'}`);
+    return capital(`${prefix}${first.to === 'yes' ? 'archived' : 'restored from the archive'}`);
   const details = changes.map(({ field, from, to }) =>
-    done === 'changed' ? `${wordsOf(field)} ${from ?? 'none'} → ${to ?? 'none'}` : `${wordsOf(field)} ${to ?? 'none'}`,
+    done === 'changed'
+      ? `${splitWords(field)} ${from ?? 'none'} → ${to ?? 'none'}`
+      : `${splitWords(field)} ${to ?? 'none'}`,
   );
-  return capital(`${subject}${done}${details.length > 0 ? `: ${details.join(', ')}` : ''}`);
+  return capital(`${prefix}${done}${details.length > 0 ? `: ${details.join(', ')}` : ''}`);
 }
 
 /** "allowed origins" for `allowedOrigins`. */
-function wordsOf(field: string): string {
+function splitWords(field: string): string {
   return field.replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
@@ -143,7 +147,7 @@ export class RecentChanges {
     if (all.length > most.kept) all.sort((one, other) => other.number - one.number).length = most.kept;
     const known = new Map<string, AuditEntry[]>();
     for (const entry of all) {
-      const id = applicationOf(entry)!;
+      const id = findApplicationId(entry)!;
       const changes = known.get(id);
       if (changes === undefined) known.set(id, [entry]);
       else changes.push(entry);

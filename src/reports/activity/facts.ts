@@ -20,7 +20,7 @@ export interface Fact extends Partial<Omit<ActivityItem, 'id' | 'at' | 'until'>>
 
 function showFact({ key, at, until = null, ...fact }: Fact): ActivityItem {
   return {
-    id: typeof key === 'number' ? `change-${String(key).padStart(12, '0')}` : `${fact.kind}-${digestOf(key)}`,
+    id: typeof key === 'number' ? `change-${String(key).padStart(12, '0')}` : `${fact.kind}-${hashKey(key)}`,
     at: timeText(at),
     kind: fact.kind,
     environment: fact.environment ?? null,
@@ -33,7 +33,7 @@ function showFact({ key, at, until = null, ...fact }: Fact): ActivityItem {
   };
 }
 
-function digestOf(key: object): string {
+function hashKey(key: object): string {
   return createHash('sha256').update(JSON.stringify(key)).digest('hex').slice(0, 16);
 }
 
@@ -65,7 +65,7 @@ export function pageOfFacts(facts: Iterable<Fact>, filter: ActivityFilter): read
 /** Merges pages: see `pageOfFacts`. */
 export function latest(items: readonly ActivityItem[], { after, limit }: ActivityFilter): readonly ActivityItem[] {
   return items
-    .map((item) => ({ item, position: positionOf(item) }))
+    .map((item) => ({ item, position: formatPosition(item) }))
     .filter(({ position }) => after === undefined || position < after)
     .sort((one, other) => (one.position < other.position ? 1 : -1))
     .slice(0, limit + 1)
@@ -73,7 +73,7 @@ export function latest(items: readonly ActivityItem[], { after, limit }: Activit
 }
 
 /** The unique position of an item. It sorts by time. */
-export function positionOf({ at, id }: ActivityItem): string {
+export function formatPosition({ at, id }: ActivityItem): string {
   return `${at} ${id}`;
 }
 
@@ -84,10 +84,10 @@ function isWanted(fact: Fact, { from, to, environment, feature, kinds, search }:
     (environment === undefined || (fact.environment ?? environment) === environment) &&
     (feature === undefined || fact.feature === feature) &&
     (kinds.length === 0 || kinds.includes(fact.kind)) &&
-    (search === undefined || textOf(fact).includes(search))
+    (search === undefined || formatFact(fact).includes(search))
   );
 }
 
-function textOf({ feature, subject, text, by }: Fact): string {
+function formatFact({ feature, subject, text, by }: Fact): string {
   return [feature, subject, text, by?.name].join('\n').toLowerCase();
 }

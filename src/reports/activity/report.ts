@@ -12,7 +12,7 @@ import { fromSnapshot, type Reading, readEach, type Snapshot } from '../../stora
 import type { UsageTables } from '../../storage/lmdb/usage.ts';
 import { type FeatureSight, sightsAt } from '../usage/sights.ts';
 import { sendersAt } from '../verdicts/senders-report.ts';
-import { type ActivityFilter, type Fact, latest, pageOfFacts, positionOf } from './facts.ts';
+import { type ActivityFilter, type Fact, formatPosition, latest, pageOfFacts } from './facts.ts';
 import { type Moves, movesIn, type SplitMove, type TrafficMove } from './split-moves.ts';
 
 /*
@@ -49,9 +49,9 @@ const movesMs = 600_000;
 /** What changed in the data of applications, with a cache. */
 export class ActivityFeed {
   readonly #store: UsageTables;
-  readonly #sights = new Remembered<Sights>(freshMs);
-  readonly #refusals = new Remembered<readonly Refusals[]>(freshMs);
-  readonly #moves = new Remembered<Moves>(movesMs);
+  readonly #sights = new ResultCache<Sights>(freshMs);
+  readonly #refusals = new ResultCache<readonly RefusalPeriod[]>(freshMs);
+  readonly #moves = new ResultCache<Moves>(movesMs);
 
   constructor(store: UsageTables) {
     this.#store = store;
@@ -64,7 +64,7 @@ export class ActivityFeed {
     const items = latest([...task.changes, ...pageOfFacts(facts, task)], task);
     const shown = items.slice(0, task.limit);
     const last = items.length > task.limit ? shown.at(-1) : undefined;
-    return { items: shown, nextCursor: last === undefined ? null : writeCursor(positionOf(last)) };
+    return { items: shown, nextCursor: last === undefined ? null : writeCursor(formatPosition(last)) };
   }
 
   *#facts(task: ActivityTask, at: Snapshot): Reading<readonly Fact[]> {
@@ -89,7 +89,7 @@ export class ActivityFeed {
     if (!wants('refused')) return facts;
     const hour = Math.floor(now / hourMs);
     const hours = { from: hour - ledgerLifeHours, to: hour + 1 };
-    const read = () => refusalsOf(store, application, hours, at);
+    const read = () => readRefusals(store, application, hours, at);
     const periods = yield* this.#refusals.get(`${application}`, now, read);
     for (const period of periods) facts.push(refusalFact(task, period, hour));
     return facts;
@@ -205,7 +205,7 @@ function trafficFact(environment: string, number: number, { minute, from, to }: 
 }
 
 /** A period that ended less than an hour ago may go on. */
-function refusalFact({ environments, keys }: ActivityTask, period: Refusals, hour: number): Fact {
+function refusalFact({ environments, keys }: ActivityTask, period: RefusalPeriod, hour: number): Fact {
   const { environment, code, keyId, firstHour, lastHour, count } = period;
   const isOver = hour - lastHour > 1;
   const senders = [...period.senders].map(programText);
@@ -232,7 +232,7 @@ function refusalFact({ environments, keys }: ActivityTask, period: Refusals, hou
 const most = 32;
 
 /** Caches the results of readings for a while. The oldest is dropped. */
-class Remembered<T> {
+class ResultCache<T> {
   readonly #freshMs: number;
   readonly #kept = new Map<string, { readonly readAt: number; readonly result: T }>();
 
@@ -253,7 +253,7 @@ class Remembered<T> {
 }
 
 /** Consecutive hours in which messages were refused for one reason, with one key or without a known one. */
-interface Refusals {
+interface RefusalPeriod {
   /** Number of the environment; `null` if none was named, or the application has no such environment. */
   readonly environment: number | null;
   readonly code: string;
@@ -277,16 +277,16 @@ const maxSenders = 3;
 const maxPeriods = 1000;
 
 /** The periods of refusals of an application, the latest first. Those that begin before `from` (hours) are included. */
-function* refusalsOf(
+function* readRefusals(
   store: UsageTables,
   application: number,
   hours: { readonly from: number; readonly to: number },
   at: Snapshot,
-): Reading<readonly Refusals[]> {
-  const open = new Map<string, Refusals & { firstHour: number }>();
-  const found: Refusals[] = [];
-  const take = ({ hour, subject, count, example }: LedgerEntry) => {
-    const { environment, code, userAgent } = subject;
+): Reading<readonly RefusalPeriod[]> {
+  const open = new Map<string, RefusalPeriod & { firstHour: number }>();
+  const found: RefusalPeriod[] = [];
+  const take = ({ hour, dimensions, count, example }: LedgerEntry) => {
+    const { environment, code, userAgent } = dimensions;
     if (code === null || found.length >= maxPeriods) return;
     const keyId = example?.keyId ?? null;
     const name = `${environment} ${code} ${keyId}`;

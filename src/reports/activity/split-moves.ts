@@ -56,8 +56,8 @@ export function* movesIn(store: UsageTables, environment: number, now: number, a
   const splits: SplitMove[] = [];
   let left = stride;
   for (const [feature, rows] of daily.features) {
-    for (const move of movesOf(names.features[feature]!, rows, daily.from))
-      splits.push({ ...move, minute: yield* minuteOf(store, environment, rows, move, at) });
+    for (const move of findMoves(names.features[feature]!, rows, daily.from))
+      splits.push({ ...move, minute: yield* findMinute(store, environment, rows, move, at) });
     left = left === 0 ? stride : left - 1;
     if (left === 0) yield;
   }
@@ -86,7 +86,7 @@ interface Daily {
 function* readDaily(
   store: UsageTables,
   environment: number,
-  { featureOf, variantOf }: Names,
+  { featureByOrdinal, variantByOrdinal }: Names,
   from: number,
   at: Snapshot,
 ): Reading<Daily> {
@@ -94,8 +94,8 @@ function* readDaily(
   const features = new Map<number, Row[]>();
   const total = new Float64Array(comparedDays);
   let left = maxSeries;
-  variantOf.forEach((variant, ordinal) => {
-    const feature = featureOf[ordinal] ?? -1;
+  variantByOrdinal.forEach((variant, ordinal) => {
+    const feature = featureByOrdinal[ordinal] ?? -1;
     if (variant === undefined || feature < 0 || left === 0) return;
     left -= 1;
     const row = { ordinal, variant, checks: new Float64Array(comparedDays) };
@@ -116,12 +116,12 @@ function* readDaily(
   return { from, features, total };
 }
 
-function movesOf(feature: string, rows: readonly Row[], from: number): SplitMove[] {
+function findMoves(feature: string, rows: readonly Row[], from: number): SplitMove[] {
   if (rows.length < 2) return [];
   const sums = new Float64Array(comparedDays);
   for (const { checks } of rows) for (let day = 0; day < comparedDays; day += 1) sums[day]! += checks[day]!;
   const compared = mostChecked(rows);
-  const levels = sharesOf(compared, sums);
+  const levels = computeShares(compared, sums);
   return levelShifts({ ...levels, least: leastShare }).map((shift) => ({
     feature,
     day: (from + shift.day) * minutesPerDay,
@@ -131,7 +131,7 @@ function movesOf(feature: string, rows: readonly Row[], from: number): SplitMove
 }
 
 /** Finds the hour of a move in the counts of its day. */
-function* minuteOf(
+function* findMinute(
   store: UsageTables,
   environment: number,
   rows: readonly Row[],
@@ -183,7 +183,7 @@ function mostChecked(rows: readonly Row[]): readonly Row[] {
 }
 
 /** The shares of variants by day, and what counting alone explains of their variance. */
-export function sharesOf(rows: readonly Pick<Row, 'checks'>[], sums: Float64Array) {
+export function computeShares(rows: readonly Pick<Row, 'checks'>[], sums: Float64Array) {
   const of = (checks: Float64Array, pick: (share: number, sum: number) => number) =>
     sums.map((sum, day) => (sum < minChecks ? Number.NaN : pick(checks[day]! / sum, sum)));
   return {

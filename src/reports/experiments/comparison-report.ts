@@ -11,7 +11,7 @@ import { commonDays, compare, usualBase, type Variant } from '../statistics/comp
 import { checkUsers } from '../statistics/split.ts';
 import { daysText, PointBudget } from '../usage/report-range.ts';
 import { pickSeries } from '../usage/sights.ts';
-import { outcomeOf } from './comparison-text.ts';
+import { judgeComparison } from './comparison-text.ts';
 
 export interface ComparisonTask {
   readonly environment: Environment;
@@ -27,7 +27,7 @@ export interface ComparisonTask {
   readonly split: readonly (readonly [variant: string, weight: number])[] | null;
 }
 
-interface Read {
+interface VariantsRead {
   readonly variants: readonly Variant[];
   /** Users of any variant. */
   readonly users: number;
@@ -38,7 +38,7 @@ export function* comparisonReport(store: UsageTables, unions: UserUnions, task: 
   const { environment, feature, event, split } = task;
   const counts = yield* readDays(store, task);
   const base = chooseBase(counts, task);
-  const [days, indices] = periodOf(counts, base, task.days);
+  const [days, indices] = findPeriod(counts, base, task.days);
   const { variants, users } = yield* readUsers(unions, environment, counts, { days, indices });
   const compared = base === undefined ? [] : compare(variants, base);
   return {
@@ -54,7 +54,7 @@ export function* comparisonReport(store: UsageTables, unions: UserUnions, task: 
       interval: interval && [...interval],
       difference: difference && { ...difference, interval: [...difference.interval] },
     })),
-    ...outcomeOf(compared, base ?? null, indices.length, event),
+    ...judgeComparison(compared, base ?? null, indices.length, event),
     sampleRatio: split && sampleRatio(variants, split),
     severalVariants: severalVariants(variants, users),
   };
@@ -75,7 +75,7 @@ function chooseBase(counts: readonly DailyCounts[], task: ComparisonTask): strin
 }
 
 /** The compared days as indices, and the period from the first to the last of them: the only one that the comparison covers. */
-function periodOf(
+function findPeriod(
   counts: readonly DailyCounts[],
   base: string | undefined,
   { from, to }: Days,
@@ -125,7 +125,7 @@ function* readUsers(
   environment: Environment,
   counts: readonly DailyCounts[],
   { days, indices }: { readonly days: Days; readonly indices: readonly number[] },
-): Reading<Read> {
+): Reading<VariantsRead> {
   const ordinals = counts.map(({ ordinal }) => ordinal);
   const users = yield* countUniqueUsers(unions, environment.number, days, [ordinals]);
   const variants = counts.map(({ ordinal, variant, days }) => ({

@@ -1,19 +1,19 @@
 import type { Comparison } from '../../contract/shapes/comparison.ts';
-import { type Compared, type Lack, needed } from '../statistics/compare.ts';
+import { type Lack, needed, type VariantComparison } from '../statistics/compare.ts';
 
-type Outcome = Pick<Comparison, 'outcome' | 'why'>;
-type WithDifference = Compared & { readonly difference: NonNullable<Compared['difference']> };
+type ComparisonResult = Pick<Comparison, 'outcome' | 'why'>;
+type WithDifference = VariantComparison & { readonly difference: NonNullable<VariantComparison['difference']> };
 
 /** Significance level for adjusted p-values. */
 const clear = 0.05;
 
 /** The outcome of a comparison as text. A clear difference is always reported with its size. */
-export function outcomeOf(
-  compared: readonly Compared[],
+export function judgeComparison(
+  compared: readonly VariantComparison[],
   base: string | null,
   days: number,
   event: 'used' | 'viewed',
-): Outcome {
+): ComparisonResult {
   if (days === 0) return notEnough('No whole UTC day of this range is over yet.');
   if (base === null) return notEnough('No variant was served on these days.');
   if (!compared.some(({ variant, checks }) => variant === base && checks > 0))
@@ -29,7 +29,7 @@ export function outcomeOf(
     : { outcome: 'no_clear_difference', why: inconclusive(differences.map(({ difference }) => difference.interval)) };
 }
 
-function notEnough(why: string): Outcome {
+function notEnough(why: string): ComparisonResult {
   return { outcome: 'not_enough', why };
 }
 

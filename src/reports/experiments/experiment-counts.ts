@@ -109,16 +109,16 @@ function* readMetrics(
 }
 
 /** A variant as a side of the comparison of a metric. */
-export function sideOf({ variant, users, days, metrics, amounts }: VariantDays, metric: string): Variant {
+export function createSide({ variant, users, days, metrics, amounts }: VariantDays, metric: string): Variant {
   if (metric === 'used' || metric === 'viewed')
     return { variant, users, days: days.map((day) => ({ checks: day.checks, events: day[metric] })) };
   const sums = metrics.get(metric);
   const counted = days.map(({ checks }, index) => ({ checks, events: sums?.[index]?.sum ?? 0 }));
-  return { variant, users, days: counted, ...(amounts.includes(metric) && { spread: spreadOf(days, sums) }) };
+  return { variant, users, days: counted, ...(amounts.includes(metric) && { spread: computeSpread(days, sums) }) };
 }
 
 /** Of amounts only the number of observations is known, not how much they differ: each counts as the mean amount. */
-function spreadOf(days: VariantDays['days'], sums: readonly DayOfMetric[] | undefined): number {
+function computeSpread(days: VariantDays['days'], sums: readonly DayOfMetric[] | undefined): number {
   const checks = days.reduce((all, day) => all + day.checks, 0);
   const sum = sums?.reduce((all, day) => all + day.sum, 0) ?? 0;
   const count = sums?.reduce((all, day) => all + day.count, 0) ?? 0;

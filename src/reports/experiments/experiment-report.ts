@@ -1,4 +1,4 @@
-import { mostDays, phaseOf, plannedDays } from '../../accounts/experiments.ts';
+import { computePhase, mostDays, plannedDays } from '../../accounts/experiments.ts';
 import type { ExperimentResult } from '../../contract/shapes/experiment.ts';
 import type { ExperimentFigures, MeasuredVariant } from '../../contract/shapes/experiment-figures.ts';
 import { timeText } from '../../runtime/rfc3339.ts';
@@ -7,14 +7,14 @@ import type { Days, UserUnions } from '../../storage/aggregate/unique-users.ts';
 import type { Environment, Experiment, PlannedMetric, Weight } from '../../storage/lmdb/records.ts';
 import type { Reading } from '../../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../../storage/lmdb/usage.ts';
-import { alpha, type Compared, commonDays, compare } from '../statistics/compare.ts';
+import { alpha, commonDays, compare, type VariantComparison } from '../statistics/compare.ts';
 import { detectable } from '../statistics/power.ts';
 import { sequentialInterval } from '../statistics/sequential.ts';
 import { checkUsers, type MeasuredSplit } from '../statistics/split.ts';
 import { daysText } from '../usage/report-range.ts';
-import { type ExperimentCounts, readVariants, sideOf, type VariantDays } from './experiment-counts.ts';
-import { guardrailOf, outcomeOf, progressText } from './experiment-text.ts';
-import { trafficOf } from './power-report.ts';
+import { createSide, type ExperimentCounts, readVariants, type VariantDays } from './experiment-counts.ts';
+import { checkGuardrail, judgeExperiment, progressText } from './experiment-text.ts';
+import { computeTraffic } from './power-report.ts';
 
 export interface ExperimentTask {
   readonly environment: Pick<Environment, 'number'>;
@@ -45,7 +45,7 @@ const dayMs = 86_400_000;
 const settledMs = 15 * 60_000;
 
 /** The whole UTC days that are over, or were when the result was frozen. */
-function daysOf({ experiment, now }: ExperimentTask): Days {
+function findDays({ experiment, now }: ExperimentTask): Days {
   const { from, to } = plannedDays(experiment);
   const { result } = experiment;
   const at = result === undefined ? now : Date.parse(result.figures.at);
@@ -60,19 +60,21 @@ export function* experimentReport(
   task: ExperimentTask,
 ): Reading<ExperimentReport> {
   const { environment, feature, experiment, split, amounts, now } = task;
-  const days = daysOf(task);
+  const days = findDays(task);
   const named = [experiment, ...experiment.guardrails].map(({ metric }) => metric);
   const metrics = named.filter((metric) => metric !== 'used' && metric !== 'viewed');
   const counts = yield* readVariants(store, unions, environment.number, { feature, days, metrics, amounts });
-  const measured = splitOf(counts, split);
+  const measured = measureSplit(counts, split);
   const users = fewestUsers(counts, experiment, split);
   const isMet = isPlanMet(task, days, users);
-  const phase = phaseOf(experiment, now);
+  const phase = computePhase(experiment, now);
   const isFinal = task.ending === 'stopped' || (task.ending === 'met' && isMet);
-  const figures = figuresOf(task, counts, { days, isMet, isFinal, users, split: measured.state });
+  const figures = computeFigures(task, counts, { days, isMet, isFinal, users, split: measured.state });
   const daily = counts.variants.map((each) => ({
     variant: each.variant,
-    values: sideOf(each, experiment.metric).days.map(({ events, checks }) => (checks === 0 ? null : events / checks)),
+    values: createSide(each, experiment.metric).days.map(({ events, checks }) =>
+      checks === 0 ? null : events / checks,
+    ),
   }));
   const frozen = experiment.result?.figures;
   const result = { state: phase, frozen: frozen !== undefined, ...(frozen ?? figures), daily };
@@ -80,7 +82,7 @@ export function* experimentReport(
 }
 
 /** Compares each variant of the split with the whole of them. */
-function splitOf({ variants }: ExperimentCounts, split: ExperimentTask['split']): MeasuredSplit {
+function measureSplit({ variants }: ExperimentCounts, split: ExperimentTask['split']): MeasuredSplit {
   const weights = new Map(split ?? []);
   const names = [...new Set([...weights.keys(), ...variants.map(({ variant }) => variant)])];
   const sides = names.map((variant) => ({
@@ -94,8 +96,8 @@ function splitOf({ variants }: ExperimentCounts, split: ExperimentTask['split'])
 
 function fewestUsers({ variants }: ExperimentCounts, { base }: Experiment, split: ExperimentTask['split']): number {
   const wanted = split?.map(([variant]) => variant) ?? [base, ...variants.map(({ variant }) => variant)];
-  const usersOf = (name: string) => variants.find(({ variant }) => variant === name)?.users ?? 0;
-  return Math.min(...wanted.map(usersOf));
+  const countUsers = (name: string) => variants.find(({ variant }) => variant === name)?.users ?? 0;
+  return Math.min(...wanted.map(countUsers));
 }
 
 /** Whether the planned end is over and settled, or before that each variant has the planned users after a week. */
@@ -115,23 +117,23 @@ interface State {
   readonly split: MeasuredSplit['state'];
 }
 
-function figuresOf(task: ExperimentTask, counts: ExperimentCounts, state: State): ExperimentFigures {
+function computeFigures(task: ExperimentTask, counts: ExperimentCounts, state: State): ExperimentFigures {
   const { experiment, now } = task;
   const { days, isMet, isFinal, users, split } = state;
   // The time of a planned end does not depend on the counts, so the usual interval holds there.
   const isFixed = isFinal && isMet && experiment.users === null;
   const intervalAt = isFixed ? undefined : sequentialAt(task, days, users);
   const compared = (metric: PlannedMetric) => {
-    const sides = counts.variants.map((each) => sideOf(each, metric.metric));
+    const sides = counts.variants.map((each) => createSide(each, metric.metric));
     return baseFirst(compare(sides, experiment.base, intervalAt), experiment.base);
   };
   const primary = compared(experiment);
-  const period = periodOf(counts.variants, experiment.base, days);
+  const period = findPeriod(counts.variants, experiment.base, days);
   const guardrails = experiment.guardrails.map((each) =>
-    guardrailOf(each, experiment.base, compared(each), { isFinal }),
+    checkGuardrail(each, experiment.base, compared(each), { isFinal }),
   );
   const [outcome, text] = isFinal
-    ? outcomeOf(experiment, primary, { guardrails, split })
+    ? judgeExperiment(experiment, primary, { guardrails, split })
     : (['open', progressText(experiment, { now, users })] as const);
   return {
     at: timeText(now),
@@ -158,20 +160,20 @@ function sequentialAt({ experiment }: ExperimentTask, days: Days, users: number)
     sequentialInterval(estimate, level, progress);
 }
 
-function baseFirst(compared: readonly Compared[], base: string): readonly Compared[] {
-  const rank = ({ variant }: Compared) => (variant === base ? 0 : 1);
+function baseFirst(compared: readonly VariantComparison[], base: string): readonly VariantComparison[] {
+  const rank = ({ variant }: VariantComparison) => (variant === base ? 0 : 1);
   return compared.toSorted((a, b) => rank(a) - rank(b) || (a.variant < b.variant ? -1 : 1));
 }
 
-function periodOf(variants: readonly VariantDays[], base: string, { from, to }: Days): readonly number[] {
+function findPeriod(variants: readonly VariantDays[], base: string, { from, to }: Days): readonly number[] {
   if (from === to) return [];
   return commonDays(
-    variants.map((each) => sideOf(each, 'used')),
+    variants.map((each) => createSide(each, 'used')),
     base,
   );
 }
 
-function show({ variant, users, checks, rate, difference }: Compared): MeasuredVariant {
+function show({ variant, users, checks, rate, difference }: VariantComparison): MeasuredVariant {
   return {
     variant,
     users: Math.round(users),
@@ -186,14 +188,14 @@ function detectableAtEnd({ experiment }: ExperimentTask, counts: ExperimentCount
   const end = plannedDays(experiment).to;
   const others = counts.variants.filter(({ variant }) => variant !== experiment.base).length;
   if (end === null || to === from || others === 0) return null;
-  const traffic = trafficOf(counts, experiment.metric, [[to - from, counts.users]]);
+  const traffic = computeTraffic(counts, experiment.metric, [[to - from, counts.users]]);
   if (traffic === undefined) return null;
-  const found = detectable({ ...traffic, shares: sharesOf(counts, experiment.base) }, end - from, alpha / others);
+  const found = detectable({ ...traffic, shares: computeShares(counts, experiment.base) }, end - from, alpha / others);
   return Number.isFinite(found) ? found : null;
 }
 
 /** The shares of the base and of the smallest other variant. */
-function sharesOf({ variants }: ExperimentCounts, base: string): readonly [number, number] {
+function computeShares({ variants }: ExperimentCounts, base: string): readonly [number, number] {
   const all = variants.reduce((sum, { users }) => sum + users, 0);
   const own = variants.find(({ variant }) => variant === base)?.users ?? 0;
   const others = variants.filter(({ variant }) => variant !== base).map(({ users }) => users);

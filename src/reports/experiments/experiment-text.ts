@@ -1,7 +1,7 @@
 import { plannedDays } from '../../accounts/experiments.ts';
 import type { ExperimentFigures } from '../../contract/shapes/experiment-figures.ts';
 import type { Experiment, GuardrailMetric, PlannedMetric } from '../../storage/lmdb/records.ts';
-import type { Compared } from '../statistics/compare.ts';
+import type { VariantComparison } from '../statistics/compare.ts';
 import { inconclusive, missing, points } from './comparison-text.ts';
 import { dayText } from './split-text.ts';
 
@@ -32,7 +32,7 @@ export function progressText(experiment: Experiment, { now, users }: Progress): 
   return `${ofDays}, ${part}% of ${whole(experiment.users)} users per variant`;
 }
 
-type Outcome = readonly [outcome: ExperimentFigures['outcome'], text: string];
+type OutcomeText = readonly [outcome: ExperimentFigures['outcome'], text: string];
 
 interface Context {
   readonly guardrails: readonly { readonly state: 'ok' | 'worse' | 'unclear'; readonly text: string }[];
@@ -40,11 +40,11 @@ interface Context {
 }
 
 /** The outcome of an experiment that is over. A mismatched split blocks it. */
-export function outcomeOf(
+export function judgeExperiment(
   experiment: Pick<Experiment, 'base' | keyof PlannedMetric>,
-  compared: readonly Compared[],
+  compared: readonly VariantComparison[],
   { guardrails, split }: Context,
-): Outcome {
+): OutcomeText {
   if (split === 'off')
     return ['untrustworthy', 'Not trustworthy: the split is off. Find the reason, and repeat the experiment.'];
   const [outcome, text] = differenceIn(experiment, compared);
@@ -52,12 +52,12 @@ export function outcomeOf(
   return [outcome, [text, ...worse].join(' ')];
 }
 
-type WithDifference = Compared & { readonly difference: NonNullable<Compared['difference']> };
+type WithDifference = VariantComparison & { readonly difference: NonNullable<VariantComparison['difference']> };
 
 function differenceIn(
   { base, metric, direction }: Pick<Experiment, 'base' | keyof PlannedMetric>,
-  compared: readonly Compared[],
-): Outcome {
+  compared: readonly VariantComparison[],
+): OutcomeText {
   const found = compared.filter((each): each is WithDifference => each.difference !== null);
   if (found.length === 0) {
     const [lack] = compared.flatMap((each) => each.lack ?? []);
@@ -96,10 +96,10 @@ function bare(text: string): string {
 }
 
 /** The state of a guardrail: worse if a whole interval is beyond the tolerated worsening, ok if none reaches it. */
-export function guardrailOf(
+export function checkGuardrail(
   { metric, direction, tolerated }: GuardrailMetric,
   base: string,
-  compared: readonly Compared[],
+  compared: readonly VariantComparison[],
   { isFinal }: { readonly isFinal: boolean },
 ) {
   const found = compared.filter((each): each is WithDifference => each.difference !== null);

@@ -10,7 +10,7 @@ import { total } from '../statistics/difference.ts';
 import { daysUntil, detectable, type Traffic } from '../statistics/power.ts';
 import { pickSeries } from '../usage/sights.ts';
 import { points } from './comparison-text.ts';
-import { type ExperimentCounts, readVariants, sideOf } from './experiment-counts.ts';
+import { createSide, type ExperimentCounts, readVariants } from './experiment-counts.ts';
 
 export interface PowerTask {
   readonly environment: number;
@@ -42,7 +42,7 @@ export function* powerReport(store: UsageTables, unions: UserUnions, task: Power
   const metrics = metric === 'used' || metric === 'viewed' ? [] : [metric];
   const counts = yield* readVariants(store, unions, environment, { feature, days, metrics, amounts });
   const users = yield* usersBySpan(store, unions, environment, feature, today);
-  const traffic = trafficOf(counts, metric, users);
+  const traffic = computeTraffic(counts, metric, users);
   if (traffic === undefined) return { rate: null, usersPerDay: 0, points: [], text: noTraffic };
   const { shares, others } = sharesIn(task, counts);
   const level = alpha / Math.max(1, others);
@@ -81,12 +81,12 @@ function* usersBySpan(
 }
 
 /** The traffic of all variants; `undefined` if there is none. */
-export function trafficOf(
+export function computeTraffic(
   { variants }: Pick<ExperimentCounts, 'variants'>,
   metric: string,
   users: Traffic['users'],
 ): Omit<Traffic, 'shares'> | undefined {
-  const sides = variants.map((each) => sideOf(each, metric));
+  const sides = variants.map((each) => createSide(each, metric));
   const sum = total(sides.flatMap(({ days }) => days));
   const given = Math.max(0, ...sides.map(({ days }) => days.filter(({ checks }) => checks > 0).length));
   if (sum.checks === 0 || given === 0 || (users.at(-1)?.[1] ?? 0) === 0) return undefined;

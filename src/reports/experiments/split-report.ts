@@ -1,4 +1,4 @@
-import { type Intended, intendedAt } from '../../accounts/feature-settings.ts';
+import { type IntendedSplit, intendedAt } from '../../accounts/feature-settings.ts';
 import type { FeatureSplit } from '../../contract/shapes/split.ts';
 import { timeText } from '../../runtime/rfc3339.ts';
 import { sketchError } from '../../storage/aggregate/hyperloglog.ts';
@@ -61,11 +61,11 @@ export class SplitCache {
   }
 }
 
-interface Wanted extends Intended {
+interface WantedSplit extends IntendedSplit {
   readonly feature: string;
 }
 
-function wantedAt({ declared, now }: SplitsTask): readonly Wanted[] {
+function wantedAt({ declared, now }: SplitsTask): readonly WantedSplit[] {
   return declared.flatMap((declaration) => {
     const intended = intendedAt(declaration, now);
     return intended === null ? [] : [{ feature: declaration.name, ...intended }];
@@ -73,7 +73,7 @@ function wantedAt({ declared, now }: SplitsTask): readonly Wanted[] {
 }
 
 /** The variants of a feature, with the counts since its split is intended. */
-interface Measured extends Wanted {
+interface SplitMeasurement extends WantedSplit {
   readonly ordinals: Map<string, number>;
   readonly checks: Map<number, number>;
   /** Start of the measured time, minutes. */
@@ -86,13 +86,13 @@ function* readSplits(
   store: UsageTables,
   unions: UserUnions,
   task: SplitsTask,
-  wanted: readonly Wanted[],
+  wanted: readonly WantedSplit[],
 ): Reading<Splits> {
   const { environment, now } = task;
   const today = Math.floor(now / dayMs);
   const earliest = (today + 1 - windowDays) * dayMs;
   const measured = new Map(
-    wanted.map((each): [string, Measured] => {
+    wanted.map((each): [string, SplitMeasurement] => {
       const from = Math.max(earliest, each.since ?? 0);
       return [
         each.feature,
@@ -114,13 +114,13 @@ function* readSplits(
   });
   yield* addChecks(store, task, owners);
   const users = yield* readUsers(unions, environment, [...measured.values()], today + 1);
-  return new Map(Array.from(measured, ([feature, each]) => [feature, splitOf(each, users, now)]));
+  return new Map(Array.from(measured, ([feature, each]) => [feature, describeSplit(each, users, now)]));
 }
 
 function* addChecks(
   store: UsageTables,
   { environment, now }: SplitsTask,
-  owners: ReadonlyMap<number, Measured>,
+  owners: ReadonlyMap<number, SplitMeasurement>,
 ): Reading<void> {
   if (owners.size === 0) return;
   const from = Math.min(...Array.from(owners.values(), ({ fromMinute }) => fromMinute));
@@ -141,7 +141,7 @@ function* addChecks(
 function* readUsers(
   unions: UserUnions,
   environment: number,
-  measured: readonly Measured[],
+  measured: readonly SplitMeasurement[],
   end: number,
 ): Reading<ReadonlyMap<number, number>> {
   const users = new Map<number, number>();
@@ -154,21 +154,21 @@ function* readUsers(
   return users;
 }
 
-function splitOf(
-  { split, since, planned, ordinals, checks }: Measured,
+function describeSplit(
+  { split, since, planned, ordinals, checks }: SplitMeasurement,
   users: ReadonlyMap<number, number>,
   now: number,
 ): FeatureSplit {
   const weights = new Map(split);
   const names = [...new Set([...weights.keys(), ...ordinals.keys()])];
-  const sidesOf = (counts: ReadonlyMap<number, number>): Side[] =>
+  const createSides = (counts: ReadonlyMap<number, number>): Side[] =>
     names.flatMap((variant) => {
       const side = { variant, weight: weights.get(variant) ?? 0, users: counts.get(ordinals.get(variant) ?? -1) ?? 0 };
       return side.weight > 0 || side.users > 0 ? [side] : [];
     });
-  const byUsers = checkUsers(sidesOf(users), sketchError);
+  const byUsers = checkUsers(createSides(users), sketchError);
   const isByUsers = byUsers.state !== 'unknown';
-  const { intended, actual, state }: MeasuredSplit = isByUsers ? byUsers : checkChecks(sidesOf(checks));
+  const { intended, actual, state }: MeasuredSplit = isByUsers ? byUsers : checkChecks(createSides(checks));
   const shown = { intended, actual, state, planned, of: isByUsers ? ('users' as const) : ('checks' as const) };
   return { ...shown, since: timeText(since), text: splitText(shown, since, now) };
 }

@@ -11,14 +11,14 @@ export function splitText(
   now: number,
 ): string | null {
   if (state !== 'off' || actual === null) return null;
-  const distance = (variant: string) => Math.round((shareOf(actual, variant) - shareOf(intended, variant)) * 1e6);
+  const distance = (variant: string) => Math.round((getShare(actual, variant) - getShare(intended, variant)) * 1e6);
   // With two variants both are equally far; the one that should grow is named.
   const [variant] = Object.keys({ ...actual, ...intended }).toSorted(
     (a, b) => Math.abs(distance(b)) - Math.abs(distance(a)) || distance(a) - distance(b),
   );
   if (variant === undefined) return null;
-  const has = shareOf(actual, variant);
-  const wanted = shareOf(intended, variant);
+  const has = getShare(actual, variant);
+  const wanted = getShare(intended, variant);
   const time = since === null ? '' : ` since ${dayText(since, now)}`;
   const what = !planned ? 'split is off' : has < wanted ? 'behind plan' : 'ahead of plan';
   return `${what}: ${variant} has ${percent(has)} of the ${of} instead of ${percent(wanted)}${time}`;
@@ -27,7 +27,7 @@ export function splitText(
 const percent = shares('en');
 
 /** A variant may have the name of an inherited property. */
-function shareOf(shares: Readonly<Record<string, number>>, variant: string): number {
+function getShare(shares: Readonly<Record<string, number>>, variant: string): number {
   return Object.hasOwn(shares, variant) ? shares[variant]! : 0;
 }
 

@@ -1,5 +1,5 @@
-import { ApiError } from '../../contract/errors.ts';
-import type { Pieces } from '../../http/types.ts';
+import { Refusal } from '../../contract/errors.ts';
+import type { BodyChunks } from '../../http/types.ts';
 import type { FairQueue } from '../../runtime/fair-queue.ts';
 import type { ExportRequest } from './make-export.ts';
 import { type Chunk, chunkMemory, placeOfChunk } from './rows.ts';
@@ -29,8 +29,8 @@ export class ExportQueue {
     this.#limits = limits;
   }
 
-  /** Resolves with the export when its first chunk is read. @throws {ApiError} as the queue and the first chunk do */
-  begin(teamId: string, begin: Omit<ExportRequest, 'memory'>): Promise<Pieces> {
+  /** Resolves with the export when its first chunk is read. @throws {Refusal} as the queue and the first chunk do */
+  begin(teamId: string, begin: Omit<ExportRequest, 'memory'>): Promise<BodyChunks> {
     return new Promise((resolve, reject) => {
       const run = async () => {
         this.#begun += 1;
@@ -55,7 +55,7 @@ export class ExportQueue {
 }
 
 /** One export. The next chunk is read while one is sent. */
-class Export implements Pieces {
+class Export implements BodyChunks {
   /** Resolves when everything is released. */
   readonly over: Promise<void>;
   readonly #thread: ExportThread;
@@ -65,7 +65,7 @@ class Export implements Pieces {
   readonly #idle: NodeJS.Timeout;
   #end!: () => void;
   #ready: Promise<Chunk> | undefined;
-  #failure: ApiError | undefined;
+  #failure: Refusal | undefined;
   #isStopped = false;
   #given = 0;
 
@@ -114,7 +114,7 @@ class Export implements Pieces {
 
   /** Fails the next piece, so that the HTTP engine aborts the connection. */
   fail(why: string): void {
-    this.#failure ??= new ApiError('store_unavailable', why, 5);
+    this.#failure ??= new Refusal('store_unavailable', why, 5);
     this.stop();
   }
 

@@ -6,7 +6,7 @@ import { fromSnapshot, readEach } from '../../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../../storage/lmdb/usage.ts';
 import { type LedgerTask, namesIn, withKeyName } from '../usage/ledger-report.ts';
 import { columnsIn, type RowWriter } from './row-writer.ts';
-import { type Rows, rowsOf } from './rows.ts';
+import { type Rows, writeRows } from './rows.ts';
 
 export const ledgerColumns = {
   time: { description: 'The start of the hour.', example: exampleTime },
@@ -17,7 +17,7 @@ export const ledgerColumns = {
 export function* ledgerRows(store: UsageTables, task: LedgerTask, writer: RowWriter): Rows {
   const { application, only, unnamed, hours } = task;
   const names = namesIn(task);
-  const isWanted = ({ subject: { environment } }: LedgerEntry) =>
+  const isWanted = ({ dimensions: { environment } }: LedgerEntry) =>
     only === undefined || (names.environments.has(environment) ? environment === only.number : unnamed);
   for (let hour = hours.from; hour < hours.to; hour += 1) {
     const entries = yield* fromSnapshot(store.lmdb, function* (at) {
@@ -27,12 +27,12 @@ export function* ledgerRows(store: UsageTables, task: LedgerTask, writer: RowWri
       });
       return found;
     });
-    if (entries.length > 0) yield* rowsOf(writer, entries, (entry) => cellsOf(entry, names));
+    if (entries.length > 0) yield* writeRows(writer, entries, (entry) => listCells(entry, names));
   }
 }
 
-function cellsOf({ hour, subject, count, lastAt, example }: LedgerEntry, names: ReturnType<typeof namesIn>) {
-  const { environment, transport, route, userAgent, instance, outcome, status, code } = subject;
+function listCells({ hour, dimensions, count, lastAt, example }: LedgerEntry, names: ReturnType<typeof namesIn>) {
+  const { environment, transport, route, userAgent, instance, outcome, status, code } = dimensions;
   const of = [timeText(hour * 3_600_000), names.environments.get(environment) ?? null, transport, route];
   return [...of, userAgent, instance, outcome, status, code, count, timeText(lastAt), withKeyName(example, names)];
 }

@@ -5,8 +5,8 @@ import { type MetricsTask, metricsReport } from '../usage/measurements-report.ts
 import { type FeaturesTask, featuresReport } from '../verdicts/features-report.ts';
 import { ledgerColumns, ledgerRows } from './ledger.ts';
 import { measurementColumns, measurementRows } from './measurements.ts';
-import { type Columns, cellsIn, columnsOf, type RowFormat, RowWriter } from './row-writer.ts';
-import { Chunks, type Rows, rowsOf } from './rows.ts';
+import { type Columns, cellsIn, listColumns, type RowFormat, RowWriter } from './row-writer.ts';
+import { Chunks, type Rows, writeRows } from './rows.ts';
 import { usageColumns, usageRows } from './usage.ts';
 
 const owners = ['owners', { description: 'Names of its owners.', example: ['Ada Lovelace'] }] as const;
@@ -14,11 +14,11 @@ const tags = ['tags', { description: 'Words to find it by.', example: ['checkout
 
 /** In rows, owners are a list of names. */
 export const featureColumns: Columns = Object.fromEntries(
-  Object.entries(columnsOf(Feature)).flatMap((column) =>
+  Object.entries(listColumns(Feature)).flatMap((column) =>
     column[0] === 'ownersFrom' ? [owners, column, tags] : [column],
   ),
 );
-export const metricColumns = columnsOf(Metric);
+export const metricColumns = listColumns(Metric);
 
 /** Every report that is available in rows, with its columns. */
 const kinds = {
@@ -58,7 +58,7 @@ const all = { limit: Number.POSITIVE_INFINITY, after: undefined };
 /** All features of an application by name. */
 function* featureRows(store: UsageTables, task: Omit<FeaturesTask, 'page'>, writer: RowWriter): Rows {
   const { items } = yield* featuresReport(store, { ...task, page: all });
-  yield* rowsOf(writer, items, ({ owners, ...feature }) =>
+  yield* writeRows(writer, items, ({ owners, ...feature }) =>
     cellsIn({ ...feature, owners: owners.map(({ name }) => name) }, featureColumns),
   );
 }
@@ -66,5 +66,5 @@ function* featureRows(store: UsageTables, task: Omit<FeaturesTask, 'page'>, writ
 /** All metrics of an application by name. */
 function* metricRows(store: UsageTables, task: Omit<MetricsTask, 'page'>, writer: RowWriter): Rows {
   const { items } = yield* metricsReport(store, { ...task, page: all });
-  yield* rowsOf(writer, items, (metric) => cellsIn(metric, metricColumns));
+  yield* writeRows(writer, items, (metric) => cellsIn(metric, metricColumns));
 }

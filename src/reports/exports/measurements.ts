@@ -21,7 +21,7 @@ export const measurementColumns = { ...ofSeries, ...columnsIn(MeasurementsReport
 /** A metric's series: its order, and the common part of its rows. */
 interface NamedMetric {
   readonly place: number;
-  readonly part: Uint8Array;
+  readonly cells: Uint8Array;
   readonly isGauge: boolean;
 }
 
@@ -70,8 +70,8 @@ function* metricsInOrder(
   const metrics = sorted.map(([ordinal, [metric, feature = null, variant = null]], place) => {
     const isGauge = gauges.has(metric);
     const kind = isGauge ? 'gauge' : 'counter';
-    const part = writer.part(1, [environment.name, metric, feature, variant, kind]);
-    return [ordinal, { place, part, isGauge }] as const;
+    const cells = writer.encode(1, [environment.name, metric, feature, variant, kind]);
+    return [ordinal, { place, cells, isGauge }] as const;
   });
   return new Map(metrics);
 }
@@ -79,10 +79,10 @@ function* metricsInOrder(
 function* pointRows(points: Point[], writer: RowWriter): Rows {
   points.sort(([a, one], [b, other]) => a - b || one.place - other.place);
   for (const [t, metric, { sum, count, last, lastAt, min, max }] of points) {
-    writer.add(writer.part(0, [new Date(t * 1000).toISOString()]));
-    writer.add(metric.part);
+    writer.add(writer.encode(0, [new Date(t * 1000).toISOString()]));
+    writer.add(metric.cells);
     const value = metric.isGauge ? last : sum;
-    writer.add(writer.part(6, [value, sum, count, last, new Date(lastAt).toISOString(), min, max]));
+    writer.add(writer.encode(6, [value, sum, count, last, new Date(lastAt).toISOString(), min, max]));
     writer.end();
     if (writer.isFull) yield;
   }

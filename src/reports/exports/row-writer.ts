@@ -1,6 +1,6 @@
 import type { TObject, TSchema } from 'typebox';
 import { csvText } from '../../contract/escaping.ts';
-import type { Documented } from '../../contract/shapes/fields.ts';
+import type { DocumentOptions } from '../../contract/shapes/fields.ts';
 
 /** The syntax of a format. */
 interface Style {
@@ -73,16 +73,16 @@ export class RowWriter {
   }
 
   /** Encodes adjacent cells. @param first the column of the first one */
-  part(first: number, cells: readonly Cell[]): Uint8Array {
-    const parts = cells.map((cell, at) => [this.#before[first + at]!, utf8.encode(this.#cell(cell))]);
-    return Buffer.concat(parts.flat());
+  encode(first: number, cells: readonly Cell[]): Uint8Array {
+    const chunks = cells.map((cell, at) => [this.#before[first + at]!, utf8.encode(this.#cell(cell))]);
+    return Buffer.concat(chunks.flat());
   }
 
   /** Appends an encoded part to the row. */
-  add(part: Uint8Array): void {
-    this.#makeRoom(part.length);
-    this.#memory.set(part, this.#length);
-    this.#length += part.length;
+  add(encoded: Uint8Array): void {
+    this.#makeRoom(encoded.length);
+    this.#memory.set(encoded, this.#length);
+    this.#length += encoded.length;
   }
 
   /** Appends a number to the row. */
@@ -91,7 +91,7 @@ export class RowWriter {
       this.add(this.#before[column]!);
       this.#digits(value);
     } else {
-      this.add(this.part(column, [value]));
+      this.add(this.encode(column, [value]));
     }
   }
 
@@ -114,7 +114,7 @@ export class RowWriter {
   }
 
   #digits(value: number): void {
-    const end = this.#length + digitsOf(value);
+    const end = this.#length + countDigits(value);
     this.#makeRoom(end - this.#length);
     for (let at = end - 1, rest = value; at >= this.#length; at -= 1) {
       const tenth = (rest / 10) | 0;
@@ -133,7 +133,7 @@ export class RowWriter {
   }
 }
 
-function digitsOf(value: number): number {
+function countDigits(value: number): number {
   let digits = 1;
   for (let next = 10; value >= next; next *= 10) digits += 1;
   return digits;
@@ -155,14 +155,14 @@ interface Field extends TSchema {
  * A column for each field of an object, as the JSON answer describes it. Fields of an object inside are columns of their own.
  * Lists are left out.
  */
-export function columnsOf(schema: TObject, example = (schema as Documented).example as object): Columns {
+export function listColumns(schema: TObject, example = (schema as DocumentOptions).example as object): Columns {
   const examples = new Map<string, Cell>(Object.entries(example));
   const columns = Object.entries<Field>(schema.properties).map(([name, field]): Columns => {
     const { type, description = '', enum: values = [] } = field;
     if (type === 'array') return {};
-    if (type === 'object') return columnsOf(field as unknown as TObject, examples.get(name) as object);
-    const oneOf = values.map((value) => ` \`${value}\``);
-    return { [name]: { description: `${description}${oneOf}`, example: examples.get(name) ?? null } };
+    if (type === 'object') return listColumns(field as unknown as TObject, examples.get(name) as object);
+    const options = values.map((value) => ` \`${value}\``);
+    return { [name]: { description: `${description}${options}`, example: examples.get(name) ?? null } };
   });
   return Object.assign({}, ...columns);
 }
@@ -170,8 +170,8 @@ export function columnsOf(schema: TObject, example = (schema as Documented).exam
 /** The columns of the items of a list in a report. */
 export function columnsIn(report: TObject, list: string): Columns {
   const { items } = report.properties[list] as unknown as { readonly items: TObject };
-  const examples = new Map(Object.entries((report as Documented).example as object));
-  return columnsOf(items, examples.get(list).at(-1));
+  const examples = new Map(Object.entries((report as DocumentOptions).example as object));
+  return listColumns(items, examples.get(list).at(-1));
 }
 
 /** The cells of an item that has a field for each column. */

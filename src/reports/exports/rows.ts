@@ -8,9 +8,9 @@ import { type Cell, chunkBytes, type RowWriter } from './row-writer.ts';
 export type Rows = Reading<void>;
 
 /** The rows of items in memory. */
-export function* rowsOf<T>(writer: RowWriter, items: Iterable<T>, cellsOf: (item: T) => readonly Cell[]): Rows {
+export function* writeRows<T>(writer: RowWriter, items: Iterable<T>, listCells: (item: T) => readonly Cell[]): Rows {
   for (const item of items) {
-    writer.add(writer.part(0, cellsOf(item)));
+    writer.add(writer.encode(0, listCells(item)));
     writer.end();
     if (writer.isFull) yield;
   }

@@ -1,7 +1,7 @@
-import { ApiError } from '../../contract/errors.ts';
+import { Refusal } from '../../contract/errors.ts';
 import { type CountsBlock, readCounts } from '../../storage/aggregate/read-counts.ts';
 import { minutesPerDay } from '../../storage/lmdb/blocks.ts';
-import { readCarried } from '../../storage/lmdb/carried.ts';
+import { readRollUpState } from '../../storage/lmdb/carried.ts';
 import type { SeriesName } from '../../storage/lmdb/series.ts';
 import { fromSnapshot, type Reading } from '../../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../../storage/lmdb/usage.ts';
@@ -30,7 +30,7 @@ export const usageColumns = {
 /** A series in the order of the rows, with its encoded name. */
 interface NamedSeries {
   readonly ordinal: number;
-  readonly part: Uint8Array;
+  readonly cells: Uint8Array;
 }
 
 /** Maximum number of counts in memory: many buckets of few series, or one bucket of many. */
@@ -44,7 +44,7 @@ export function* usageRows(store: UsageTables, { environment, range, only }: Usa
     range.step,
   );
   for (let from = range.from; from < range.to; ) {
-    from = yield* readPart(store, environment.number, { ...range, from }, only, counts, from > range.from);
+    from = yield* readSpan(store, environment.number, { ...range, from }, only, counts, from > range.from);
     for (const bucket of counts.buckets()) yield* bucketRows(bucket, series, writer);
     counts.clear();
   }
@@ -60,14 +60,14 @@ function* seriesInOrder(
     name.length === 2 && (only ?? name[0]) === name[0] ? name : undefined,
   );
   const sorted = [...named].sort(([, a], [, b]) => byName(a, b));
-  return sorted.map(([ordinal, name]) => ({ ordinal, part: writer.part(1, [environment.name, ...name]) }));
+  return sorted.map(([ordinal, name]) => ({ ordinal, cells: writer.encode(1, [environment.name, ...name]) }));
 }
 
 /** The order of series in rows. */
 export function byName(a: SeriesName, b: SeriesName): number {
-  const order = (part: 0 | 1 | 2) => {
-    const one = a[part] ?? '';
-    const other = b[part] ?? '';
+  const order = (index: 0 | 1 | 2) => {
+    const one = a[index] ?? '';
+    const other = b[index] ?? '';
     return Number(one > other) - Number(one < other);
   };
   return order(0) || order(1) || order(2);
@@ -75,9 +75,9 @@ export function byName(a: SeriesName, b: SeriesName): number {
 
 /**
  * Adds up some buckets. @returns the start of the next part, minutes since the epoch
- * @throws {ApiError} if a part starts within a bucket that was rolled up since the last part: its rest is unknown
+ * @throws {Refusal} if a part starts within a bucket that was rolled up since the last part: its rest is unknown
  */
-function readPart(
+function readSpan(
   store: UsageTables,
   environment: number,
   range: ReportRange,
@@ -87,16 +87,16 @@ function readPart(
 ): Reading<number> {
   return fromSnapshot(store.lmdb, function* (at) {
     const { from, step } = range;
-    const kept = readCarried(store.carried, environment, at);
+    const kept = readRollUpState(store.carried, environment, at);
     if (goesOn && from % narrowestAt(from, kept) !== 0) throw rolledUp;
-    const to = Math.min(range.to, endOfPart(from, step, counts.size, kept));
+    const to = Math.min(range.to, findSpanEnd(from, step, counts.size, kept));
     const few = only === undefined ? {} : { only: counts.ordinals };
     yield* readCounts(store, environment, { from, to, grain: step, ...few }, at, (block) => counts.add(block));
     return to;
   });
 }
 
-export const rolledUp = new ApiError(
+export const rolledUp = new Refusal(
   'store_unavailable',
   'The data was rolled up during the export. Start the export again',
   1,
@@ -106,13 +106,13 @@ const hour = 60;
 const day = minutesPerDay;
 
 /** The limits of the narrower buckets. */
-interface Kept {
+interface KeptBuckets {
   readonly minutesFrom: number;
   readonly hoursFrom: number;
 }
 
 /** The width of the narrowest bucket that contains a minute. */
-function narrowestAt(minute: number, { minutesFrom, hoursFrom }: Kept): number {
+function narrowestAt(minute: number, { minutesFrom, hoursFrom }: KeptBuckets): number {
   if (after(minute, day) <= hoursFrom) return day;
   return after(minute, hour) <= minutesFrom ? hour : 1;
 }
@@ -126,7 +126,7 @@ function after(minute: number, width: number): number {
  * The end of a part with few enough counts. Where only wider buckets are kept, it counts those, so that rolled-up years are
  * not read minute by minute. Both a bucket of the step and a kept bucket end there.
  */
-export function endOfPart(from: number, step: ReportRange['step'], series: number, kept: Kept): number {
+export function findSpanEnd(from: number, step: ReportRange['step'], series: number, kept: KeptBuckets): number {
   const narrowest = narrowestAt(from, kept);
   const width = Math.max(stepMinutes[step], narrowest);
   const buckets = Math.max(1, Math.floor(maxCells / Math.max(1, series)));
@@ -144,11 +144,11 @@ function* bucketRows(
   series: readonly NamedSeries[],
   writer: RowWriter,
 ): Rows {
-  const time = writer.part(0, [new Date(start * 1000).toISOString()]);
+  const time = writer.encode(0, [new Date(start * 1000).toISOString()]);
   for (let index = 0; index < series.length; index += 1) {
     if (has[index] === 0) continue;
     writer.add(time);
-    writer.add(series[index]!.part);
+    writer.add(series[index]!.cells);
     for (let each = 0; each < 3; each += 1) writer.number(4 + each, counts[3 * index + each]!);
     writer.end();
     if (writer.isFull) yield;
@@ -189,7 +189,7 @@ class CountsByBucket {
 
   /** Adds a part of a bucket. Ignores other series. */
   add(block: CountsBlock): void {
-    const { has, counts } = this.#bucketOf(bucketStart(block.minute, this.#step));
+    const { has, counts } = this.#ensureBucket(bucketStart(block.minute, this.#step));
     for (let index = 0; index < block.size; index += 1) {
       const place = this.#places[block.ordinals[index]!] ?? -1;
       if (place < 0) continue;
@@ -210,7 +210,7 @@ class CountsByBucket {
     this.#buckets.clear();
   }
 
-  #bucketOf(at: number): BucketCounts {
+  #ensureBucket(at: number): BucketCounts {
     const known = this.#buckets.get(at);
     if (known !== undefined) return known;
     const bucket = this.#empty(at);

@@ -2,22 +2,22 @@ import { surplusName } from '../../contract/names.ts';
 import { addCounts } from '../../storage/aggregate/merge.ts';
 import { type CountsBlock, readCarriedCounts } from '../../storage/aggregate/read-counts.ts';
 import { type Days, type EnvironmentUsers, environmentUsers } from '../../storage/aggregate/unique-users.ts';
-import { type Counts, countsCodec, horizonsAt, placeOf, type Retention } from '../../storage/lmdb/blocks.ts';
-import type { Carried } from '../../storage/lmdb/carried.ts';
+import { type Counts, computePlace, countsCodec, horizonsAt, type Retention } from '../../storage/lmdb/blocks.ts';
+import type { RollUpState } from '../../storage/lmdb/carried.ts';
 import { hoursWritten, ledgerEntries } from '../../storage/lmdb/ledger.ts';
-import { featureItself, seenOf, seriesOf } from '../../storage/lmdb/series.ts';
+import { featureItself, listSeenSeries, listSeries } from '../../storage/lmdb/series.ts';
 import { environmentOrdinal } from '../../storage/lmdb/sketches.ts';
 import { type Reading, readEach, type Snapshot } from '../../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../../storage/lmdb/usage.ts';
-import { grainOf, lastAtOrBefore } from '../usage/report-range.ts';
+import { chooseGrain, lastAtOrBefore } from '../usage/report-range.ts';
 import {
-  bucketOf,
   bucketsBefore,
-  daysOf,
+  createGrid,
+  findBucket,
   type Grid,
   grainBefore,
-  gridOf,
   hoursAround,
+  listDays,
   type OverviewRange,
   type Span,
 } from './overview-range.ts';
@@ -35,24 +35,24 @@ export class Totals {
   readonly series: Readonly<Record<keyof Counts, Float64Array>>;
 
   /** @param other the counts to start from */
-  constructor({ features, featureOf }: Names, { length, spark }: Grid, other?: Totals) {
-    this.checks = other?.checks.slice() ?? new Float64Array(featureOf.length);
+  constructor({ features, featureByOrdinal }: Names, { length, spark }: Grid, other?: Totals) {
+    this.checks = other?.checks.slice() ?? new Float64Array(featureByOrdinal.length);
     this.used = other?.used.slice() ?? new Float64Array(features.length);
     this.viewed = other?.viewed.slice() ?? new Float64Array(features.length);
     this.spark = other?.spark.slice() ?? new Float64Array(features.length * spark.length);
-    const start = (part: keyof Counts) => other?.series[part].slice() ?? new Float64Array(length);
+    const start = (field: keyof Counts) => other?.series[field].slice() ?? new Float64Array(length);
     this.series = { checks: start('checks'), used: start('used'), viewed: start('viewed') };
   }
 
-  add(block: CountsBlock, { featureOf }: Names, grid: Grid): void {
+  add(block: CountsBlock, { featureByOrdinal }: Names, grid: Grid): void {
     const { size, ordinals, checks, used, viewed } = block;
     const { each, spark } = grid;
-    const bucket = bucketOf(grid, block.minute * 60);
+    const bucket = findBucket(grid, block.minute * 60);
     const point = Math.floor(bucket / each);
     const sums = { checks: 0, used: 0, viewed: 0 };
     for (let index = 0; index < size; index += 1) {
       const ordinal = ordinals[index]!;
-      const feature = featureOf[ordinal];
+      const feature = featureByOrdinal[ordinal];
       if (feature === undefined) continue;
       this.checks[ordinal]! += checks[index]!;
       this.spark[feature * spark.length + point]! += checks[index]!;
@@ -62,7 +62,7 @@ export class Totals {
       sums.used += used[index]!;
       sums.viewed += viewed[index]!;
     }
-    for (const part of ['checks', 'used', 'viewed'] as const) this.series[part][bucket]! += sums[part];
+    for (const field of ['checks', 'used', 'viewed'] as const) this.series[field][bucket]! += sums[field];
   }
 
   total(): Counts {
@@ -83,10 +83,10 @@ export class SpanTotals {
     this.checks = other?.checks.slice() ?? new Float64Array(features.length);
   }
 
-  add({ size, ordinals, checks, used, viewed }: CountsBlock, { featureOf }: Names): void {
+  add({ size, ordinals, checks, used, viewed }: CountsBlock, { featureByOrdinal }: Names): void {
     for (let index = 0; index < size; index += 1) {
       addCounts(this.counts, checks[index]!, used[index]!, viewed[index]!);
-      const feature = featureOf[ordinals[index]!];
+      const feature = featureByOrdinal[ordinals[index]!];
       if (feature !== undefined && feature >= 0) this.checks[feature]! += checks[index]!;
     }
   }
@@ -96,9 +96,9 @@ export class SpanTotals {
 export interface Names {
   readonly features: readonly string[];
   /** The number of a series' feature, by ordinal; -1 for a metric without a feature. */
-  readonly featureOf: readonly number[];
+  readonly featureByOrdinal: readonly number[];
   /** The variant of a series, by ordinal. */
-  readonly variantOf: readonly (string | undefined)[];
+  readonly variantByOrdinal: readonly (string | undefined)[];
 }
 
 /** Series between two pauses. */
@@ -107,21 +107,21 @@ const stride = 512;
 /** Reads the features of an environment. */
 export function* readNames(store: UsageTables, environment: number, at: Snapshot): Reading<Names> {
   const numbers = new Map<string, number>();
-  const featureOf: number[] = [];
-  const variantOf: (string | undefined)[] = [];
-  for (const { ordinal, name } of seriesOf(store, environment, at)) {
+  const featureByOrdinal: number[] = [];
+  const variantByOrdinal: (string | undefined)[] = [];
+  for (const { ordinal, name } of listSeries(store, environment, at)) {
     if (ordinal % stride === 0) yield;
     const feature = name.length === 3 ? name[1] : name[0];
     if (name.length === 1 || (name.length === 3 && feature === surplusName)) {
-      featureOf[ordinal] = -1;
+      featureByOrdinal[ordinal] = -1;
       continue;
     }
     const number = numbers.get(feature) ?? numbers.size;
     numbers.set(feature, number);
-    featureOf[ordinal] = number;
-    if (name.length === 2 && name[1] !== featureItself) variantOf[ordinal] = name[1];
+    featureByOrdinal[ordinal] = number;
+    if (name.length === 2 && name[1] !== featureItself) variantByOrdinal[ordinal] = name[1];
   }
-  return { features: [...numbers.keys()], featureOf, variantOf };
+  return { features: [...numbers.keys()], featureByOrdinal, variantByOrdinal };
 }
 
 /** When features were seen, by number. Minutes since the epoch, 0 for never. */
@@ -136,15 +136,15 @@ export interface Sights {
 export function* readSights(
   store: UsageTables,
   environment: number,
-  { features, featureOf }: Names,
+  { features, featureByOrdinal }: Names,
   at: Snapshot,
 ): Reading<Sights | undefined> {
   const first = new Uint32Array(features.length);
   const last = new Uint32Array(features.length);
   let earliest = Number.POSITIVE_INFINITY;
-  for (const seen of seenOf(store, environment, at)) {
+  for (const seen of listSeenSeries(store, environment, at)) {
     if (seen.ordinal % stride === 0) yield;
-    const feature = featureOf[seen.ordinal];
+    const feature = featureByOrdinal[seen.ordinal];
     if (feature === undefined && seen.ordinal !== environmentOrdinal) return undefined;
     earliest = Math.min(earliest, seen.first);
     if (feature === undefined || feature < 0) continue;
@@ -155,7 +155,7 @@ export function* readSights(
 }
 
 /** The range and environment of an overview. */
-export interface OverviewWanted extends OverviewRange {
+export interface OverviewRequest extends OverviewRange {
   /** Number of the application. */
   readonly application: number;
   readonly environment: { readonly number: number };
@@ -180,14 +180,14 @@ export interface OverviewBase {
 }
 
 /** The complete hours of the ledger. */
-export function hoursOver(wanted: OverviewWanted): Span {
+export function hoursOver(wanted: OverviewRequest): Span {
   const { from, to } = hoursAround(wanted);
   return { from, to: Math.max(from, Math.min(to, hoursWritten(wanted.now))) };
 }
 
 /** The complete days of a range, the same number of days to compare with, and the rest of the range. */
-export function daysParted({ range, now, daysBack }: Pick<OverviewWanted, 'range' | 'now' | 'daysBack'>) {
-  const { from, to } = daysOf(range, now);
+export function splitDays({ range, now, daysBack }: Pick<OverviewRequest, 'range' | 'now' | 'daysBack'>) {
+  const { from, to } = listDays(range, now);
   const over: Days = { from, to: Math.max(from, Math.min(to, Math.floor(now / 86_400_000))) };
   const length = over.to - from;
   const start = Math.max(0, from - Math.max(daysBack ?? 0, length));
@@ -195,16 +195,21 @@ export function daysParted({ range, now, daysBack }: Pick<OverviewWanted, 'range
   return { over, before, rest: { from: over.to, to } as Days };
 }
 
-function* readBase(store: UsageTables, wanted: OverviewWanted, carried: Carried, at: Snapshot): Reading<OverviewBase> {
+function* readBase(
+  store: UsageTables,
+  wanted: OverviewRequest,
+  carried: RollUpState,
+  at: Snapshot,
+): Reading<OverviewBase> {
   const { environment, range, comparison, application } = wanted;
   const { number } = environment;
-  const grid = gridOf(range);
+  const grid = createGrid(range);
   const names = yield* readNames(store, number, at);
   const totals = new Totals(names, grid);
-  const whole = { ...range, grain: grainOf(range) };
+  const whole = { ...range, grain: chooseGrain(range) };
   yield* readCarriedCounts(store, number, whole, carried, at, (block) => totals.add(block, names, grid));
   const sum = (span: Span | undefined) => sumCarried(store, number, names, span, carried, at);
-  const days = daysParted(wanted);
+  const days = splitDays(wanted);
   return {
     names,
     totals,
@@ -226,7 +231,7 @@ export class PastSeries implements Record<keyof Counts, number[]> {
   /** @param bounds the starts of the buckets, and the end of the last, minutes since the epoch */
   constructor(bounds: readonly number[], other?: PastSeries) {
     this.#bounds = bounds;
-    const start = (part: keyof Counts) => other?.[part].slice() ?? new Array<number>(bounds.length - 1).fill(0);
+    const start = (field: keyof Counts) => other?.[field].slice() ?? new Array<number>(bounds.length - 1).fill(0);
     this.checks = start('checks');
     this.used = start('used');
     this.viewed = start('viewed');
@@ -268,17 +273,17 @@ class PastCache {
 
   /** @returns `undefined` without a previous range, or for the first overview */
   *get(
-    { environment, range, comparison, now, retention }: OverviewWanted,
-    carried: Carried,
+    { environment, range, comparison, now, retention }: OverviewRequest,
+    carried: RollUpState,
     at: Snapshot,
   ): Reading<PastSeries | undefined> {
     if (comparison === undefined) return undefined;
     const { number } = environment;
     const horizons = horizonsAt(now, retention);
-    const bounds = bucketsBefore(range, comparison, gridOf(range).length, horizons);
+    const bounds = bucketsBefore(range, comparison, createGrid(range).length, horizons);
     if (bounds.length < 2) return undefined;
     const past = new PastSeries(bounds);
-    const isDone = placeOf(past.span.to) <= Math.min(carried.minutes, carried.hours);
+    const isDone = computePlace(past.span.to) <= Math.min(carried.minutes, carried.hours);
     const key = JSON.stringify([number, range.step, bounds, isDone ? carried.late : carried]);
     const known = this.#kept.get(key);
     if (known !== undefined) return known;
@@ -303,7 +308,7 @@ function* sumCarried(
   environment: number,
   names: Names,
   span: Span | undefined,
-  carried: Carried,
+  carried: RollUpState,
   at: Snapshot,
 ): Reading<SpanTotals> {
   const total = new SpanTotals(names);
@@ -329,8 +334,8 @@ export class OverviewBases {
   }
 
   /** @param anew whether the cached base lacks a series */
-  *get(wanted: OverviewWanted, carried: Carried, at: Snapshot, anew = false): Reading<OverviewBase> {
-    const key = keyOf(wanted, carried);
+  *get(wanted: OverviewRequest, carried: RollUpState, at: Snapshot, anew = false): Reading<OverviewBase> {
+    const key = formatKey(wanted, carried);
     const known = anew ? undefined : this.#kept.get(key);
     const base = known ?? (yield* readBase(this.#store, wanted, carried, at));
     this.#kept.delete(key);
@@ -340,9 +345,9 @@ export class OverviewBases {
   }
 }
 
-function keyOf(wanted: OverviewWanted, carried: Carried): string {
+function formatKey(wanted: OverviewRequest, carried: RollUpState): string {
   const { environment, range, comparison } = wanted;
-  return JSON.stringify([environment.number, range, comparison, carried, hoursOver(wanted), daysParted(wanted)]);
+  return JSON.stringify([environment.number, range, comparison, carried, hoursOver(wanted), splitDays(wanted)]);
 }
 
 /** Messages by hour: `accepted[0]` is of the hour `from` (hours since the epoch). */
@@ -362,9 +367,9 @@ export function* hourlyLedger(
 ): Reading<HourlyLedger> {
   const zeros = () => new Array<number>(to - from).fill(0);
   const hourly = { from, accepted: zeros(), refused: zeros() };
-  yield* readEach(ledgerEntries(store, application, from, to, at), ({ hour, subject, count }) => {
-    if (subject.environment !== environment || subject.outcome === 'noted') return;
-    hourly[subject.outcome][hour - from]! += count;
+  yield* readEach(ledgerEntries(store, application, from, to, at), ({ hour, dimensions, count }) => {
+    if (dimensions.environment !== environment || dimensions.outcome === 'noted') return;
+    hourly[dimensions.outcome][hour - from]! += count;
   });
   return hourly;
 }

@@ -5,7 +5,8 @@ import type { Days } from '../../storage/aggregate/unique-users.ts';
 import { floorToBucket, type Horizons, horizonsAt, minutesPerDay, type Retention } from '../../storage/lmdb/blocks.ts';
 import {
   bucketIn,
-  grainOf,
+  chooseGrain,
+  countedUserDays,
   lastAtOrBefore,
   type ReportRange,
   range,
@@ -13,7 +14,6 @@ import {
   type Step,
   stepMinutes,
   timeZone,
-  userDaysOf,
 } from '../usage/report-range.ts';
 
 export interface OverviewRange {
@@ -64,7 +64,7 @@ export function readOverviewRange(
   const from = query.from ?? Math.ceil(to / minuteMs) * minuteMs - 7 * day * minuteMs;
   const step = query.step ?? stepFor((to - from) / minuteMs);
   const read = readReportRange({ ...query, from: Math.max(0, from), step }, now, retention);
-  return { range: read, ...comparisonOf(read, query.compare, now, horizonsAt(now, retention)) };
+  return { range: read, ...findComparison(read, query.compare, now, horizonsAt(now, retention)) };
 }
 
 function stepFor(minutes: number): Step {
@@ -85,13 +85,13 @@ export interface Grid {
 }
 
 /** The widths of points, in hours, that divide a day. */
-const dayParts = [1, 2, 3, 4, 6, 8, 12, 24];
+const dayDivisors = [1, 2, 3, 4, 6, 8, 12, 24];
 
 /** Maximum number of points in a sparkline. */
 const maxSpark = 30;
 
 /** The buckets that a range touches, and those of its sparklines, which are multiples of the former. */
-export function gridOf(range: ReportRange): Grid {
+export function createGrid(range: ReportRange): Grid {
   const { from, to, step, zoned } = range;
   const starts = zoned?.starts?.map((minute) => minute * 60);
   const start = bucketIn(range, from);
@@ -99,13 +99,13 @@ export function gridOf(range: ReportRange): Grid {
   const length = starts?.length ?? Math.ceil((to * 60 - start) / width);
   const least = Math.ceil(length / maxSpark);
   // A day has a whole number of points, so that a client can draw sums of 24 hours.
-  const each = step === 'hour' ? (dayParts.find((hours) => hours >= least) ?? least) : least;
+  const each = step === 'hour' ? (dayDivisors.find((hours) => hours >= least) ?? least) : least;
   const spark = { start, width: each * width, length: Math.ceil(length / each) };
   return { start, width, length, ...(starts && { starts }), each, spark };
 }
 
 /** The bucket of a time, Unix seconds. A time before the first is in that. */
-export function bucketOf({ start, width, starts }: Grid, time: number): number {
+export function findBucket({ start, width, starts }: Grid, time: number): number {
   if (starts !== undefined) return lastAtOrBefore(starts, time);
   return Math.floor(Math.max(0, time - start) / width);
 }
@@ -117,9 +117,9 @@ export function hoursAround({ range, comparison }: OverviewRange): Span {
 }
 
 /** The UTC days whose users a range counts, without future days unless there are no others. @param now Unix ms */
-export function daysOf(range: ReportRange, now: number): Days {
+export function listDays(range: ReportRange, now: number): Days {
   const today = Math.floor(now / minuteMs / day);
-  const { from, to } = userDaysOf(range);
+  const { from, to } = countedUserDays(range);
   return { from, to: Math.max(from + 1, Math.min(to, today + 1)) };
 }
 
@@ -142,7 +142,7 @@ type Compare = 'previous' | 'day' | 'week' | 'month' | 'year' | 'none';
 /** Days from the range to the one to compare with. A year is 52 weeks, so that weekdays are compared with themselves. */
 const daysBack = { day: 1, week: 7, year: 364 } as const;
 
-function comparisonOf(
+function findComparison(
   range: ReportRange,
   wanted: Compare | undefined,
   now: number,
@@ -192,7 +192,7 @@ export function bucketsBefore(
 
 /** The widest cells that fit into these buckets. */
 export function grainBefore(range: ReportRange, { before }: Comparison, horizons: Horizons) {
-  return before.from < horizons.hours ? range.step : grainOf(range);
+  return before.from < horizons.hours ? range.step : chooseGrain(range);
 }
 
 /** Maximum number of minutes to omit so that no edge of a window lies within a bucket. */

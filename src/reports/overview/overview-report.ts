@@ -12,35 +12,35 @@ import {
 } from '../../storage/aggregate/unique-users.ts';
 import type { Freshness } from '../../storage/commit/usage-store.ts';
 import { type Counts, minutesPerDay } from '../../storage/lmdb/blocks.ts';
-import { readCarried } from '../../storage/lmdb/carried.ts';
+import { readRollUpState } from '../../storage/lmdb/carried.ts';
 import type { Environment, FeatureDeclaration } from '../../storage/lmdb/records.ts';
 import { fromSnapshot, type Reading, type Snapshot } from '../../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../../storage/lmdb/usage.ts';
 import type { SplitCache, Splits } from '../experiments/split-report.ts';
-import { fieldsOf } from '../usage/freshness.ts';
-import { daysText, grainOf, minuteText, shownZone } from '../usage/report-range.ts';
+import { describeFreshness } from '../usage/freshness.ts';
+import { chooseGrain, daysText, minuteText, shownZone } from '../usage/report-range.ts';
 import { pickSeries } from '../usage/sights.ts';
 import { dayMs } from '../verdicts/verdict.ts';
 import type { AllVerdicts, Verdicts } from '../verdicts/verdicts.ts';
 import {
-  daysParted,
   type HourlyLedger,
   hourlyLedger,
   hoursOver,
   type Names,
   type OverviewBase,
   type OverviewBases,
-  type OverviewWanted,
+  type OverviewRequest,
   type PastSeries,
   readSights,
   receivedIn,
   type Sights,
   SpanTotals,
+  splitDays,
   Totals,
 } from './overview-counts.ts';
-import { type Comparison, gridOf, hoursAround, type Span } from './overview-range.ts';
+import { type Comparison, createGrid, hoursAround, type Span } from './overview-range.ts';
 
-export interface OverviewTask extends OverviewWanted {
+export interface OverviewTask extends OverviewRequest {
   readonly environment: Environment;
   /** All environments of the application, for the verdicts. */
   readonly environments: readonly Environment[];
@@ -56,7 +56,7 @@ export interface OverviewTask extends OverviewWanted {
 }
 
 /** The caches of earlier overviews. */
-interface Remembered {
+interface OverviewCaches {
   readonly verdicts: Verdicts;
   readonly bases: OverviewBases;
   readonly splits: SplitCache;
@@ -65,7 +65,7 @@ interface Remembered {
 /** The overview of an environment, read from one snapshot, with the verdicts of the application. */
 export function* overviewReport(
   store: UsageTables,
-  { verdicts, bases, splits }: Remembered,
+  { verdicts, bases, splits }: OverviewCaches,
   task: OverviewTask,
 ): Reading<Overview> {
   const judged = yield* verdicts.of(task, task.environment.number);
@@ -77,9 +77,9 @@ export function* overviewReport(
     const counted = yield* countAll(store, task, base, bases, at);
     const ledger = yield* readLedger(store, task, base, at);
     const hours = { from: Math.floor(range.from / 60), to: Math.ceil(range.to / 60) };
-    const { start, width, length, starts, spark } = gridOf(range);
+    const { start, width, length, starts, spark } = createGrid(range);
     const said = { declared, owned: task.owned, splits: measured, ...judged };
-    const features = rowsOf(base.names, { ...counted, from: comparison?.before.from }, sights, said, spark.length);
+    const features = createRows(base.names, { ...counted, from: comparison?.before.from }, sights, said, spark.length);
     const { checks, used, viewed } = counted.totals.series;
     return {
       environment: environment.name,
@@ -89,7 +89,7 @@ export function* overviewReport(
       ...shownZone(range),
       at: timeText(now),
       completeThrough: timeText(now),
-      ...fieldsOf(task.fresh),
+      ...describeFreshness(task.fresh),
       checksOnly: [...judged.checksOnly],
       staleAfterDays: task.staleAfterMs / dayMs,
       totals: { ...counted.total, ...receivedIn(ledger, hours) },
@@ -101,7 +101,7 @@ export function* overviewReport(
       ...(starts && { starts: [...starts] }),
       series: { checks: [...checks], used: [...used], viewed: [...viewed] },
       hourly: showHourly(ledger, hours),
-      states: statesOf(features, task.leakedKeys),
+      states: countStates(features, task.leakedKeys),
       spark,
       features,
     };
@@ -116,7 +116,7 @@ function* readKnown(
   at: Snapshot,
 ): Reading<readonly [OverviewBase, Sights]> {
   const { number } = task.environment;
-  const carried = readCarried(store.carried, number, at);
+  const carried = readRollUpState(store.carried, number, at);
   const base = yield* bases.get(task, carried, at);
   const sights = yield* readSights(store, number, base.names, at);
   if (sights !== undefined) return [base, sights];
@@ -124,7 +124,7 @@ function* readKnown(
   return [whole, (yield* readSights(store, number, whole.names, at))!];
 }
 
-interface Counted {
+interface OverviewCounts {
   readonly totals: Totals;
   readonly total: Counts;
   readonly against: Counts;
@@ -141,12 +141,12 @@ function* countAll(
   base: OverviewBase,
   bases: OverviewBases,
   at: Snapshot,
-): Reading<Counted> {
+): Reading<OverviewCounts> {
   const { environment, range, comparison } = task;
-  const carried = readCarried(store.carried, environment.number, at);
-  const grid = gridOf(range);
+  const carried = readRollUpState(store.carried, environment.number, at);
+  const grid = createGrid(range);
   const totals = new Totals(base.names, grid, base.totals);
-  const whole = { ...range, grain: grainOf(range) };
+  const whole = { ...range, grain: chooseGrain(range) };
   yield* readNewCounts(store, environment.number, whole, carried, at, (block) => totals.add(block, base.names, grid));
   const plus = function* (known: SpanTotals, span: Span | undefined): Reading<SpanTotals> {
     const sum = new SpanTotals(base.names, known);
@@ -186,7 +186,7 @@ function* readLedger(
 /** `null` if nothing was counted at the start of the previous range. Messages are compared by whole hours. */
 function showBefore(
   comparison: Comparison | undefined,
-  counted: Counted,
+  counted: OverviewCounts,
   { earliest }: Sights,
   ledger: HourlyLedger,
 ): Overview['before'] {
@@ -225,7 +225,7 @@ function* countUsers(
   { earliest }: Sights,
   at: Snapshot,
 ): Reading<Pick<Overview, 'users' | 'usersBefore' | 'days'>> {
-  const { over, before, rest } = daysParted(task);
+  const { over, before, rest } = splitDays(task);
   const today = yield* environmentUsers(store, task.environment.number, rest, at);
   const against = { count: users.all.estimate(), ...daysText(over) };
   const isComparable = before.to > before.from && earliest <= before.from * minutesPerDay;
@@ -238,7 +238,7 @@ function* countUsers(
 }
 
 /** The features that need attention. The team is done with the archived ones. */
-function statesOf(features: readonly OverviewFeature[], leakedKeys: number): Overview['states'] {
+function countStates(features: readonly OverviewFeature[], leakedKeys: number): Overview['states'] {
   const states = {
     safeToRemove: 0,
     stale: 0,
@@ -263,7 +263,7 @@ function statesOf(features: readonly OverviewFeature[], leakedKeys: number): Ove
 /** Maximum number of variants in a row. */
 const maxVariants = 8;
 
-interface RowCounts extends Pick<Counted, 'totals' | 'before' | 'rest'> {
+interface RowCounts extends Pick<OverviewCounts, 'totals' | 'before' | 'rest'> {
   /** Start of the previous range, minutes; `undefined` if it is not kept. */
   readonly from: number | undefined;
 }
@@ -279,7 +279,7 @@ interface RowNotes extends Pick<AllVerdicts, 'kinds' | 'recentVariants' | 'check
  * A row for every feature that was seen or is declared, by checks. `__other__` has a row only if it has counts.
  * @param points in a sparkline
  */
-function rowsOf(
+function createRows(
   names: Names,
   { totals, ...spans }: RowCounts,
   sights: Sights,
@@ -287,7 +287,7 @@ function rowsOf(
   points: number,
 ): OverviewFeature[] {
   const declarations = new Map(declared.map((each) => [each.name, each]));
-  const variants = variantsOf(names, totals);
+  const variants = listVariants(names, totals);
   const seen = names.features.map((feature, number) => {
     const declaration = declarations.get(feature);
     const checksOnly = checksOnlyBy.get(feature);
@@ -297,7 +297,7 @@ function rowsOf(
     return {
       feature,
       checks,
-      ...comparedOf(number, checks, spans, sights),
+      ...describeComparison(number, checks, spans, sights),
       used: totals.used[number]!,
       viewed: totals.viewed[number]!,
       spark: [...totals.spark.subarray(number * points, (number + 1) * points)],
@@ -305,7 +305,7 @@ function rowsOf(
       firstSeenAt: seenAt(sights.first[number]!),
       lastSeenAt: seenAt(sights.last[number]!),
       ...showDeclaration(declaration, owned.get(feature)),
-      verdict: verdictOf(feature, kinds),
+      verdict: findVerdict(feature, kinds),
       ...(recent !== undefined && { recentVariants: recent }),
       ...(split && { split }),
       ...(checksOnly && { checksOnly: [...checksOnly] }),
@@ -319,7 +319,7 @@ function rowsOf(
 }
 
 /** The checks that are compared. A feature that was first seen after the previous range began is not: a beginning is not growth. */
-function comparedOf(
+function describeComparison(
   number: number,
   checks: number,
   { before, rest, from }: Omit<RowCounts, 'totals'>,
@@ -332,11 +332,11 @@ function comparedOf(
 type VariantChecks = [variant: string, checks: number];
 
 /** The variants with checks, by feature. */
-function variantsOf({ features, featureOf, variantOf }: Names, { checks }: Totals): VariantChecks[][] {
+function listVariants({ features, featureByOrdinal, variantByOrdinal }: Names, { checks }: Totals): VariantChecks[][] {
   const variants: VariantChecks[][] = features.map(() => []);
-  for (const [ordinal, variant] of variantOf.entries()) {
+  for (const [ordinal, variant] of variantByOrdinal.entries()) {
     if (variant !== undefined && checks[ordinal]! > 0) {
-      variants[featureOf[ordinal]!]!.push([variant, checks[ordinal]!]);
+      variants[featureByOrdinal[ordinal]!]!.push([variant, checks[ordinal]!]);
     }
   }
   return variants;
@@ -364,13 +364,13 @@ function showUnseen(
     firstSeenAt: null,
     lastSeenAt: null,
     ...showDeclaration(declaration, owned.get(declaration.name)),
-    verdict: verdictOf(declaration.name, kinds),
+    verdict: findVerdict(declaration.name, kinds),
     ...(split && { split }),
   };
 }
 
 /** The verdict on a feature. `__other__` is not a single feature, and a feature without a verdict yet is new. */
-function verdictOf(feature: string, kinds: RowNotes['kinds']): VerdictKind {
+function findVerdict(feature: string, kinds: RowNotes['kinds']): VerdictKind {
   return feature === surplusName ? 'in_use' : (kinds.get(feature) ?? 'new');
 }
 

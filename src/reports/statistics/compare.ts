@@ -1,4 +1,12 @@
-import { type Day, differenceOf, intervalOf, pValueOf, rateOf, type Side, total } from './difference.ts';
+import {
+  computeInterval,
+  computePValue,
+  type Day,
+  estimateDifference,
+  estimateRate,
+  type Side,
+  total,
+} from './difference.ts';
 
 /** Maximum error rate of one comparison as a whole. */
 export const alpha = 0.05;
@@ -34,7 +42,7 @@ interface Difference {
   readonly days: number;
 }
 
-export interface Compared {
+export interface VariantComparison {
   readonly variant: string;
   readonly users: number;
   readonly checks: number;
@@ -79,22 +87,28 @@ export function commonDays(variants: readonly Variant[], base: string): readonly
 }
 
 /** The confidence interval of an estimate at the level 1 − `alpha`. */
-type IntervalAt = typeof intervalOf;
+type IntervalAt = typeof computeInterval;
 
 /**
  * Compares each variant with the base, over the common days.
  * @param intervalAt by default the interval that holds if it is looked at once
  */
-export function compare(variants: readonly Variant[], base: string, intervalAt: IntervalAt = intervalOf): Compared[] {
+export function compare(
+  variants: readonly Variant[],
+  base: string,
+  intervalAt: IntervalAt = computeInterval,
+): VariantComparison[] {
   const days = commonDays(variants, base);
   const sides = variants.map((each) => cut(each, days));
   const against = sides.find(({ variant }) => variant === base);
-  const lacks = sides.map((side) => (side === against || against === undefined ? undefined : lackOf(side, against)));
+  const lacks = sides.map((side) => (side === against || against === undefined ? undefined : findLack(side, against)));
   const estimates = sides.map((side, index) =>
-    side === against || against === undefined || lacks[index] !== undefined ? undefined : differenceOf(side, against),
+    side === against || against === undefined || lacks[index] !== undefined
+      ? undefined
+      : estimateDifference(side, against),
   );
   const tested = estimates.filter((estimate) => estimate !== undefined);
-  const pValues = tested.map(pValueOf);
+  const pValues = tested.map(computePValue);
   const adjusted = adjustByHolm(pValues);
   return sides.map((each, index) => {
     const estimate = estimates[index];
@@ -114,7 +128,11 @@ export function compare(variants: readonly Variant[], base: string, intervalAt: 
   });
 }
 
-function describe(side: Variant, together: number, intervalAt: IntervalAt): Omit<Compared, 'difference' | 'lack'> {
+function describe(
+  side: Variant,
+  together: number,
+  intervalAt: IntervalAt,
+): Omit<VariantComparison, 'difference' | 'lack'> {
   const { variant, users, days } = side;
   const { events, checks } = total(days);
   const isEnough = users >= needed.users && events >= needed.events && given(days) >= needed.days;
@@ -124,7 +142,7 @@ function describe(side: Variant, together: number, intervalAt: IntervalAt): Omit
     checks,
     events,
     rate: checks === 0 ? null : events / checks,
-    interval: isEnough ? withinReach(intervalAt(rateOf(side), alpha / together), events <= checks) : null,
+    interval: isEnough ? withinReach(intervalAt(estimateRate(side), alpha / together), events <= checks) : null,
   };
 }
 
@@ -145,7 +163,7 @@ function cut(side: Variant, indices: readonly number[]): Variant {
   return { ...side, days, users: all === 0 ? side.users : (side.users * total(days).checks) / all };
 }
 
-function lackOf(side: Variant, against: Variant): Lack | undefined {
+function findLack(side: Variant, against: Variant): Lack | undefined {
   const { variant, days } = side;
   const both = days.filter(({ checks }, index) => checks > 0 && against.days[index]!.checks > 0).length;
   if (both < needed.days) return { of: 'days', variant, has: both };

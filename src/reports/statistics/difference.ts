@@ -30,7 +30,7 @@ export function total(days: readonly Day[]): Day {
 }
 
 /** Events per check, over all days. Requires two days with checks. */
-export function rateOf({ days, users, spread }: Side): Estimate {
+export function estimateRate({ days, users, spread }: Side): Estimate {
   const terms = days.filter(({ checks }) => checks > 0).map(({ events, checks }) => [events, checks] as const);
   return jackknife(terms, (rate) => varianceOfPeople(rate, users, spread));
 }
@@ -40,7 +40,7 @@ export function rateOf({ days, users, spread }: Side): Estimate {
  * days as strata. Neither good days nor a split that changes from day to day count as a difference. Requires two days on which
  * both sides have checks.
  */
-export function differenceOf(one: Side, other: Side): Estimate {
+export function estimateDifference(one: Side, other: Side): Estimate {
   const terms = one.days.flatMap((day, index) => {
     const against = other.days[index]!;
     if (day.checks === 0 || against.checks === 0) return [];
@@ -56,7 +56,7 @@ export function differenceOf(one: Side, other: Side): Estimate {
 }
 
 /** The confidence interval at the level 1 − `alpha`. */
-export function intervalOf(
+export function computeInterval(
   { value, standardError, degreesOfFreedom }: Estimate,
   alpha: number,
 ): readonly [number, number] {
@@ -65,7 +65,7 @@ export function intervalOf(
 }
 
 /** The probability of a figure at least this far from 0 if the true one is 0. */
-export function pValueOf({ value, standardError, degreesOfFreedom }: Estimate): number {
+export function computePValue({ value, standardError, degreesOfFreedom }: Estimate): number {
   if (standardError === 0) return value === 0 ? 1 : 0;
   return twoSidedTail(value / standardError, degreesOfFreedom);
 }

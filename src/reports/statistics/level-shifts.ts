@@ -62,7 +62,7 @@ function comparedDays({ values: [first] }: DailyLevels): readonly number[] {
   return days;
 }
 
-interface Compared {
+interface LevelComparison {
   readonly from: number;
   readonly to: number;
   /** Standard deviation of a day. */
@@ -73,7 +73,7 @@ interface Compared {
 /** The shift between the days from `start` to `at` and the days after `at`, if there is one. */
 function shiftAt(levels: DailyLevels, days: readonly number[], start: number, at: number): LevelShift | undefined {
   if (days[at + lasting]! - days[at - 1]! > maxSpan) return undefined;
-  const compared: Compared[] = [];
+  const compared: LevelComparison[] = [];
   for (let figure = 0; figure < levels.values.length; figure += 1)
     compared.push(compare(levels, figure, days, start, at));
   if (!compared.some(({ isClear }) => isClear)) return undefined;
@@ -95,7 +95,7 @@ function compare(
   days: readonly number[],
   start: number,
   at: number,
-): Compared {
+): LevelComparison {
   const value = (index: number) => values[figure]![days[index]!]!;
   const count = at - start;
   const all = at - start + lasting;

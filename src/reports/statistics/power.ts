@@ -26,7 +26,8 @@ export function detectable(traffic: Traffic, days: number, alpha: number): numbe
   const { rate, checks, shares, spread } = traffic;
   const users = usersIn(traffic.users, days);
   const variance = shares.reduce((sum, share) => {
-    const ofChecks = checks === 0 ? Number.POSITIVE_INFINITY : (spread ?? varianceOf(rate)) / (checks * days * share);
+    const ofChecks =
+      checks === 0 ? Number.POSITIVE_INFINITY : (spread ?? computeVariance(rate)) / (checks * days * share);
     return sum + ofChecks + varianceOfPeople(rate, users * share, spread);
   }, 0);
   const freedom = Math.max(1, days - 1);
@@ -46,7 +47,7 @@ export function usersIn(known: Traffic['users'], days: number): number {
   return second[1] * (days / second[0]) ** Math.min(1, Math.max(0, slope));
 }
 
-function varianceOf(rate: number): number {
+function computeVariance(rate: number): number {
   return rate <= 1 ? rate * (1 - rate) : rate;
 }
 

@@ -30,7 +30,7 @@ const pointsOfChecks = 0.05;
  * @param sketchError relative standard error of each count
  */
 export function checkUsers(sides: readonly Side[], sketchError: number): MeasuredSplit {
-  const { shares, intendedSides, intended, actual, all } = sharesOf(sides);
+  const { shares, intendedSides, intended, actual, all } = computeShares(sides);
   const weights = intendedSides.reduce((sum, { weight }) => sum + weight, 0);
   const given = intendedSides.reduce((sum, { users }) => sum + users, 0);
   const isEnough = intendedSides.every(({ weight }) => (given * weight) / weights >= least.each);
@@ -47,13 +47,13 @@ export function checkUsers(sides: readonly Side[], sketchError: number): Measure
 
 /** The same for checks, where users are not counted. One user may cause many of them, so only large deviations count. */
 export function checkChecks(sides: readonly Side[]): MeasuredSplit {
-  const { shares, intended, actual, all } = sharesOf(sides);
+  const { shares, intended, actual, all } = computeShares(sides);
   if (all < least.checks) return { intended, actual, p: null, state: 'unknown' };
   const isOff = shares.some(({ wanted, has }) => Math.abs(has - wanted) >= pointsOfChecks);
   return { intended, actual, p: null, state: isOff ? 'off' : 'ok' };
 }
 
-function sharesOf(sides: readonly Side[]) {
+function computeShares(sides: readonly Side[]) {
   const all = sides.reduce((sum, { users }) => sum + users, 0);
   const weights = sides.reduce((sum, { weight }) => sum + weight, 0);
   const shares = sides.map(({ variant, users, weight }) => ({

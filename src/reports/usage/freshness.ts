@@ -8,7 +8,7 @@ export interface FreshnessDeps {
 }
 
 /** The freshness as fields of a report; none on a single machine. */
-export function fieldsOf(fresh: Freshness | undefined): {
+export function describeFreshness(fresh: Freshness | undefined): {
   readonly completeThrough?: string;
   readonly mayBeCounting?: string[];
 } {

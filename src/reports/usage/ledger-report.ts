@@ -3,11 +3,11 @@ import type { IngestReport, LedgerEntry } from '../../contract/shapes/ledger.ts'
 import { timeText } from '../../runtime/rfc3339.ts';
 import { mergeLedgerTotal } from '../../storage/aggregate/merge.ts';
 import {
+  encodeDimensions,
+  type LedgerDimensions,
   type LedgerOutcome,
-  type LedgerSubject,
   type LedgerTotal,
   ledgerEntries,
-  subjectText,
 } from '../../storage/lmdb/ledger.ts';
 import type { Application, Environment } from '../../storage/lmdb/records.ts';
 import { fromSnapshot, type Reading, readEach } from '../../storage/lmdb/snapshot.ts';
@@ -31,7 +31,7 @@ interface Hours {
 }
 
 interface ReportedRow {
-  readonly subject: LedgerSubject;
+  readonly subject: LedgerDimensions;
   readonly totals: LedgerTotal;
 }
 
@@ -46,21 +46,21 @@ export function* ledgerReport(store: UsageTables, task: LedgerTask): Reading<Ing
   const rows = new Map<string, ReportedRow>();
   yield* fromSnapshot(store.lmdb, function* (at) {
     const entries = ledgerEntries(store, application.number, hours.from, hours.to, at);
-    yield* readEach(entries, ({ subject, count, lastAt, example }) => {
-      const environment = present.has(subject.environment) ? subject.environment : null;
+    yield* readEach(entries, ({ dimensions, count, lastAt, example }) => {
+      const environment = present.has(dimensions.environment) ? dimensions.environment : null;
       const wanted = environment === null ? unnamed : environment === only?.number;
       if (only !== undefined && !wanted) return;
-      mergeLedgerTotal(rowOf(rows, { ...subject, environment }).totals, { count, lastAt, example });
+      mergeLedgerTotal(ensureRow(rows, { ...dimensions, environment }).totals, { count, lastAt, example });
     });
   });
   return describe(task, [...rows.values()]);
 }
 
-function rowOf(rows: Map<string, ReportedRow>, subject: LedgerSubject): ReportedRow {
-  const known = rows.get(subjectText(subject));
+function ensureRow(rows: Map<string, ReportedRow>, subject: LedgerDimensions): ReportedRow {
+  const known = rows.get(encodeDimensions(subject));
   if (known !== undefined) return known;
   const shown = rows.size < maxRows ? subject : { ...subject, userAgent: surplusName, instance: null };
-  const name = subjectText(shown);
+  const name = encodeDimensions(shown);
   const row = rows.get(name) ?? { subject: shown, totals: { count: 0, lastAt: 0, example: null } };
   rows.set(name, row);
   return row;
@@ -83,14 +83,14 @@ function describe(task: LedgerTask, rows: readonly ReportedRow[]): IngestReport 
     environment: only?.name ?? null,
     from: timeText(hours.from * 3_600_000),
     to: timeText(hours.to * 3_600_000),
-    ...totalsOf(counted),
-    unnamed: totalsOf(unnamed),
+    ...sumTotals(counted),
+    unnamed: sumTotals(unnamed),
     entries: entries.map((row) => describeRow(row, names)),
     entriesLeftOut: rows.length - entries.length,
   };
 }
 
-function totalsOf(rows: readonly ReportedRow[]): IngestReport['unnamed'] {
+function sumTotals(rows: readonly ReportedRow[]): IngestReport['unnamed'] {
   const of = (outcome: LedgerOutcome) =>
     rows.reduce((sum, { subject, totals }) => sum + (subject.outcome === outcome ? totals.count : 0), 0);
   return { accepted: of('accepted'), refused: of('refused'), noted: of('noted') };

@@ -32,7 +32,7 @@ export function* measurementsReport(
   only: string | undefined,
   gauges: ReadonlySet<string> = new Set(),
 ): Reading<MeasurementsReport> {
-  const metrics = yield* pickSeries(store, environment.number, (name) => totalsOf(name, only));
+  const metrics = yield* pickSeries(store, environment.number, (name) => createTotals(name, only));
   const budget = new PointBudget();
   const days = range.zoned?.starts !== undefined;
   // Days of a time zone are added up from hours, of which few are in memory at once.
@@ -80,7 +80,7 @@ interface MetricTotals {
   readonly points: MetricPoint[];
 }
 
-function totalsOf(name: SeriesName, only: string | undefined): MetricTotals | undefined {
+function createTotals(name: SeriesName, only: string | undefined): MetricTotals | undefined {
   if (name.length === 2) return undefined;
   const identity = name.length === 1 ? { metric: name[0] } : { metric: name[0], feature: name[1], variant: name[2] };
   if (only !== undefined && identity.metric !== only) return undefined;

@@ -20,28 +20,28 @@ export interface MonthTask {
 export const maxShown = { features: 5_000, metrics: 1_000 };
 
 /** A value with labels. */
-interface Shown<Value> {
+interface LabelledValue<Value> {
   readonly labels: Labels;
   readonly value: Value;
 }
 
 export interface MonthUsage {
-  readonly features: readonly Shown<Counts>[];
-  readonly metrics: readonly Shown<Measurement>[];
+  readonly features: readonly LabelledValue<Counts>[];
+  readonly metrics: readonly LabelledValue<Measurement>[];
   readonly leftOut: Readonly<Record<'features' | 'metrics', number>>;
 }
 
 /** Adds up the usage of an application in this month. Only the largest series are reported. */
 export function* monthUsage(store: UsageTables, task: MonthTask): Reading<MonthUsage> {
-  const features: Shown<Counts>[] = [];
-  const metrics: Shown<Measurement>[] = [];
+  const features: LabelledValue<Counts>[] = [];
+  const metrics: LabelledValue<Measurement>[] = [];
   for (const { name, number } of task.environments) {
     const names = yield* pickSeries(store, number, (each) => each);
-    for (const [ordinal, value] of yield* countsOf(store, number, task.range)) {
+    for (const [ordinal, value] of yield* sumCounts(store, number, task.range)) {
       const [feature, variant] = names.get(ordinal) ?? [];
       if (feature !== undefined && variant) features.push({ labels: { environment: name, feature, variant }, value });
     }
-    for (const [ordinal, value] of yield* measurementsOf(store, number, task.range, names)) {
+    for (const [ordinal, value] of yield* sumMeasurements(store, number, task.range, names)) {
       const [metric = '', feature = '', variant = ''] = names.get(ordinal) ?? [];
       const labels = { environment: name, metric, ...(feature && { feature, variant }) };
       metrics.push({ labels, value });
@@ -64,7 +64,7 @@ function compare(a: Labels, b: Labels): number {
   return JSON.stringify(a) < JSON.stringify(b) ? -1 : 1;
 }
 
-function countsOf(
+function sumCounts(
   store: UsageTables,
   environment: number,
   { from, to }: ReportRange,
@@ -86,7 +86,7 @@ function countsOf(
   });
 }
 
-function* measurementsOf(
+function* sumMeasurements(
   store: UsageTables,
   environment: number,
   range: ReportRange,
@@ -103,7 +103,7 @@ function* measurementsOf(
 }
 
 /** The start of a month, in UTC. @param time Unix ms */
-export function monthOf(time: number): number {
+export function startOfMonth(time: number): number {
   const date = new Date(time);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth());
 }
@@ -115,10 +115,13 @@ export interface PrometheusTask extends MonthTask {
 
 /** The usage of an application in this month, in the text format of Prometheus. */
 export function* prometheusReport(store: UsageTables, task: PrometheusTask): Reading<Promise<string>> {
-  return expositionText(metricsOf(yield* monthUsage(store, task), task.gauges));
+  return expositionText(createMetrics(yield* monthUsage(store, task), task.gauges));
 }
 
-function metricsOf({ features, metrics, leftOut }: MonthUsage, gauges: ReadonlySet<string>): readonly ServiceMetric[] {
+function createMetrics(
+  { features, metrics, leftOut }: MonthUsage,
+  gauges: ReadonlySet<string>,
+): readonly ServiceMetric[] {
   const counted = (field: keyof Counts, help: string): ServiceMetric => ({
     name: `flagmeter_feature_${field}_total`,
     type: 'counter',

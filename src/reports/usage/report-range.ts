@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { daysFromHours, isTimeZone, unknownZone, userDays } from '../../contract/calendar.ts';
-import { ApiError } from '../../contract/errors.ts';
+import { Refusal } from '../../contract/errors.ts';
 import { text } from '../../contract/shapes/fields.ts';
 import { type QueryOf, timeParameter } from '../../http/query-reader.ts';
 import type { Days } from '../../storage/aggregate/unique-users.ts';
@@ -22,11 +22,11 @@ export interface ReportRange {
   readonly to: number;
   readonly step: Step;
   /** The days of a time zone. */
-  readonly zoned?: Zoned;
+  readonly zoned?: ZonedRange;
 }
 
 /** A range in a time zone. */
-interface Zoned {
+interface ZonedRange {
   readonly timeZone: string;
   /** With steps of a day: the starts of the days, minutes since the epoch. Absent if the steps are UTC days. */
   readonly starts?: readonly number[];
@@ -65,7 +65,7 @@ export const anyLength = Number.POSITIVE_INFINITY;
  * The range of a report. Without `to` it ends now; without `from` it is a day long.
  * @param now Unix ms
  * @param most maximum number of buckets
- * @throws {ApiError} `invalid_query`
+ * @throws {Refusal} `invalid_query`
  */
 export function readReportRange(
   query: QueryOf<typeof reportRange>,
@@ -76,21 +76,21 @@ export function readReportRange(
   const { step } = query;
   const to = Math.ceil((query.to ?? now + 1) / 60_000);
   const from = Math.floor((query.from ?? (to - stepMinutes.day) * 60_000) / 60_000);
-  if (query.to === undefined && from >= to) throw new ApiError('invalid_query', futureRange);
-  if (from >= to) throw new ApiError('invalid_query', emptyRange);
+  if (query.to === undefined && from >= to) throw new Refusal('invalid_query', futureRange);
+  if (from >= to) throw new Refusal('invalid_query', emptyRange);
   if ((to - from) / stepMinutes[step] > most) {
-    throw new ApiError('invalid_query', `from and to are more than ${most} steps apart: take a wider step`);
+    throw new Refusal('invalid_query', `from and to are more than ${most} steps apart: take a wider step`);
   }
   // The range consists of whole buckets, so that a roll-up does not change the report.
   const horizons = horizonsAt(now, retention);
   const whole = { from: floorToBucket(from, horizons), to: ceilToBucket(to, horizons), step };
-  return query.timeZone === undefined ? whole : { ...whole, zoned: zonedOf(query.timeZone, whole, horizons) };
+  return query.timeZone === undefined ? whole : { ...whole, zoned: createZonedRange(query.timeZone, whole, horizons) };
 }
 
-/** @throws {ApiError} `invalid_query` */
-function zonedOf(timeZone: string, { from, to, step }: ReportRange, { hours }: Horizons): Zoned {
+/** @throws {Refusal} `invalid_query` */
+function createZonedRange(timeZone: string, { from, to, step }: ReportRange, { hours }: Horizons): ZonedRange {
   if (!isTimeZone(timeZone)) {
-    throw new ApiError('invalid_query', `timeZone: ${unknownZone(timeZone.slice(0, 100))}`);
+    throw new Refusal('invalid_query', `timeZone: ${unknownZone(timeZone.slice(0, 100))}`);
   }
   const first = from * minuteMs;
   const end = to * minuteMs;
@@ -99,7 +99,7 @@ function zonedOf(timeZone: string, { from, to, step }: ReportRange, { hours }: H
 }
 
 /** The UTC days whose users a report counts. */
-export function userDaysOf({ from, to, zoned }: ReportRange): Days {
+export function countedUserDays({ from, to, zoned }: ReportRange): Days {
   return userDays(from * minuteMs, to * minuteMs, zoned?.timeZone);
 }
 
@@ -110,7 +110,7 @@ export function shownZone({ step, zoned }: ReportRange): { timeZone?: string } {
 }
 
 /** The widest cells that fit into the buckets of a range. Days of a time zone are added up from hours. */
-export function grainOf({ step, zoned }: ReportRange): Step {
+export function chooseGrain({ step, zoned }: ReportRange): Step {
   return zoned?.starts === undefined ? step : 'hour';
 }
 
@@ -156,11 +156,11 @@ export class PointBudget {
     this.#left = left;
   }
 
-  /** @throws {ApiError} `too_many_points` */
+  /** @throws {Refusal} `too_many_points` */
   take(): void {
     this.#left -= 1;
     if (this.#left >= 0) return;
-    throw new ApiError('too_many_points', overPoints);
+    throw new Refusal('too_many_points', overPoints);
   }
 }
 

@@ -1,12 +1,12 @@
 import { surplusName } from '../../contract/names.ts';
 import {
   featureItself,
-  featureOf,
+  getFeatureName,
+  listSeenSeries,
+  listSeries,
   type SeriesName,
   seenAt,
-  seenOf,
   seriesName,
-  seriesOf,
 } from '../../storage/lmdb/series.ts';
 import { fromSnapshot, type Reading, readEach, type Snapshot } from '../../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../../storage/lmdb/usage.ts';
@@ -33,7 +33,7 @@ export interface SightTask {
 }
 
 /** Hashes of the features of the series of an environment that were read, by ordinal. */
-interface Indexed {
+interface SeriesIndex {
   hashes: Uint32Array;
   next: number;
 }
@@ -44,7 +44,7 @@ const maxEnvironments = 500;
 /** Finds the series of some features. Each series is read once: none is removed while its environment exists. */
 export class FeatureIndex {
   readonly #store: UsageTables;
-  readonly #known = new Map<number, Indexed>();
+  readonly #known = new Map<number, SeriesIndex>();
 
   constructor(store: UsageTables) {
     this.#store = store;
@@ -60,7 +60,7 @@ export class FeatureIndex {
     return found;
   }
 
-  #indexed(environment: number): Indexed {
+  #indexed(environment: number): SeriesIndex {
     const known = this.#known.get(environment) ?? { hashes: new Uint32Array(64), next: 0 };
     this.#known.delete(environment);
     this.#known.set(environment, known);
@@ -71,42 +71,42 @@ export class FeatureIndex {
   *#find(
     found: ReadonlyMap<string, Map<number, FeatureSight>>,
     environment: number,
-    indexed: Indexed,
+    indexed: SeriesIndex,
     at: Snapshot,
   ): Reading<void> {
     const store = this.#store;
-    const nameOf = (ordinal: number) => seriesName(store, environment, ordinal, at);
+    const readName = (ordinal: number) => seriesName(store, environment, ordinal, at);
     // A replica may have been replaced by the state of another node.
     const last = indexed.next - 1;
-    if (last >= 0 && hashOf(nameOf(last)) !== indexed.hashes[last]) indexed.next = 0;
-    yield* readEach(seriesOf(store, environment, at, indexed.next), ({ ordinal, name }) => {
+    if (last >= 0 && hashFeature(readName(last)) !== indexed.hashes[last]) indexed.next = 0;
+    yield* readEach(listSeries(store, environment, at, indexed.next), ({ ordinal, name }) => {
       if (ordinal >= indexed.hashes.length) {
         const longer = new Uint32Array(2 * ordinal);
         longer.set(indexed.hashes);
         indexed.hashes = longer;
       }
-      indexed.hashes[ordinal] = hashOf(name);
+      indexed.hashes[ordinal] = hashFeature(name);
       indexed.next = ordinal + 1;
     });
     for (const [feature, sights] of found) {
-      const drafts = new Map<string, Draft>();
-      yield* readEach(ordinalsOf(indexed, hashOf([feature, ''])), (ordinal) => {
-        const name = nameOf(ordinal);
-        if (name !== undefined) addTo(drafts, ordinal, name, sightOf(seenAt(store, environment, ordinal, at)));
+      const builders = new Map<string, SightBuilder>();
+      yield* readEach(findOrdinals(indexed, hashFeature([feature, ''])), (ordinal) => {
+        const name = readName(ordinal);
+        if (name !== undefined) addTo(builders, ordinal, name, createSight(seenAt(store, environment, ordinal, at)));
       });
-      const sight = drafts.get(feature);
+      const sight = builders.get(feature);
       if (sight !== undefined) sights.set(environment, sight);
     }
   }
 }
 
-function* ordinalsOf({ hashes }: Indexed, hash: number): Generator<number> {
+function* findOrdinals({ hashes }: SeriesIndex, hash: number): Generator<number> {
   for (let at = hashes.indexOf(hash); at >= 0; at = hashes.indexOf(hash, at + 1)) yield at;
 }
 
 /** FNV-1a of the name of the feature. Never 0, which stands for no series. */
-function hashOf(series: SeriesName | undefined): number {
-  const feature = (series && featureOf(series)) ?? '';
+function hashFeature(series: SeriesName | undefined): number {
+  const feature = (series && getFeatureName(series)) ?? '';
   let hash = 0x811c9dc5;
   for (let at = 0; at < feature.length; at += 1) hash = Math.imul(hash ^ feature.charCodeAt(at), 0x01000193);
   return (hash | 1) >>> 0;
@@ -126,12 +126,12 @@ export function* sightsAt(
   at: Snapshot,
   only?: Only,
 ): Reading<ReadonlyMap<string, FeatureSight>> {
-  const features = new Map<string, Draft>();
+  const features = new Map<string, SightBuilder>();
   const seen: Sight[] = [];
-  yield* readEach(seenOf(store, environment, at), (each) => {
-    seen[each.ordinal] = sightOf(each);
+  yield* readEach(listSeenSeries(store, environment, at), (each) => {
+    seen[each.ordinal] = createSight(each);
   });
-  yield* readEach(seriesOf(store, environment, at), ({ ordinal, name }) => {
+  yield* readEach(listSeries(store, environment, at), ({ ordinal, name }) => {
     addTo(features, ordinal, name, seen[ordinal] ?? neverSeen, only);
   });
   return features;
@@ -145,26 +145,32 @@ export function merge(a: Sight, b: Sight): Sight {
   };
 }
 
-interface Draft extends FeatureSight {
+interface SightBuilder extends FeatureSight {
   firstSeenAt: number | null;
   lastSeenAt: number | null;
   readonly variants: Map<string, Sight>;
 }
 
 /** Adds a series of a feature. Users without a known variant count only for the feature. */
-function addTo(features: Map<string, Draft>, ordinal: number, name: SeriesName, sight: Sight, only?: Only): void {
+function addTo(
+  features: Map<string, SightBuilder>,
+  ordinal: number,
+  name: SeriesName,
+  sight: Sight,
+  only?: Only,
+): void {
   const [feature, variant] = name.length === 3 ? [name[1], name[2]] : name;
   if (variant === undefined || feature === surplusName || only?.has(feature) === false) return;
-  let draft = features.get(feature);
-  if (draft === undefined) {
-    draft = { ordinal, ...neverSeen, variants: new Map() };
-    features.set(feature, draft);
+  let builder = features.get(feature);
+  if (builder === undefined) {
+    builder = { ordinal, ...neverSeen, variants: new Map() };
+    features.set(feature, builder);
   }
-  draft.firstSeenAt = pick(Math.min, draft.firstSeenAt, sight.firstSeenAt);
-  draft.lastSeenAt = pick(Math.max, draft.lastSeenAt, sight.lastSeenAt);
+  builder.firstSeenAt = pick(Math.min, builder.firstSeenAt, sight.firstSeenAt);
+  builder.lastSeenAt = pick(Math.max, builder.lastSeenAt, sight.lastSeenAt);
   if (variant === featureItself) return;
-  const known = draft.variants.get(variant);
-  draft.variants.set(variant, known === undefined ? sight : merge(known, sight));
+  const known = builder.variants.get(variant);
+  builder.variants.set(variant, known === undefined ? sight : merge(known, sight));
 }
 
 /** The results of `pick` for the series of an environment, by ordinal, without `undefined` ones. */
@@ -175,7 +181,7 @@ export function pickSeries<T>(
 ): Reading<ReadonlyMap<number, T>> {
   return fromSnapshot(store.lmdb, function* (at) {
     const picked = new Map<number, T>();
-    yield* readEach(seriesOf(store, environment, at), ({ ordinal, name }) => {
+    yield* readEach(listSeries(store, environment, at), ({ ordinal, name }) => {
       const one = pick(name, ordinal);
       if (one !== undefined) picked.set(ordinal, one);
     });
@@ -185,7 +191,7 @@ export function pickSeries<T>(
 
 const minuteMs = 60_000;
 
-function sightOf(seen: { readonly first: number; readonly last: number } | undefined): Sight {
+function createSight(seen: { readonly first: number; readonly last: number } | undefined): Sight {
   return seen ? { firstSeenAt: seen.first * minuteMs, lastSeenAt: seen.last * minuteMs } : neverSeen;
 }
 

@@ -8,7 +8,15 @@ import type { Environment } from '../../storage/lmdb/records.ts';
 import { featureItself } from '../../storage/lmdb/series.ts';
 import { fromSnapshot, type Reading } from '../../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../../storage/lmdb/usage.ts';
-import { bucketIn, grainOf, minuteText, PointBudget, type ReportRange, shownZone, userDaysOf } from './report-range.ts';
+import {
+  bucketIn,
+  chooseGrain,
+  countedUserDays,
+  minuteText,
+  PointBudget,
+  type ReportRange,
+  shownZone,
+} from './report-range.ts';
 import { pickSeries } from './sights.ts';
 
 export interface UsageTask {
@@ -44,7 +52,7 @@ export function* usageReport(
   yield* addUp(store, environment.number, range, totals, only);
   const features = [...totals];
   const groups = features.map(([, series]) => series.map(({ ordinal }) => ordinal));
-  const users = yield* countUniqueUsers(unions, environment.number, userDaysOf(range), groups);
+  const users = yield* countUniqueUsers(unions, environment.number, countedUserDays(range), groups);
   return {
     environment: environment.name,
     from: minuteText(range.from),
@@ -89,7 +97,7 @@ function addUp(
   const budget = new PointBudget();
   const wanted = {
     ...range,
-    grain: grainOf(range),
+    grain: chooseGrain(range),
     ...(only === undefined ? {} : { only: totals.map(({ ordinal }) => ordinal) }),
   };
   return fromSnapshot(store.lmdb, function* (at) {
@@ -122,14 +130,14 @@ function describe(
     .filter(({ variant, points }) => variant !== featureItself && points.length > 0)
     .map(({ ordinal, variant, points }) => ({
       variant,
-      ...totalOf(points.map(([, checks, used, viewed]) => ({ checks, used, viewed }))),
+      ...sumCounts(points.map(([, checks, used, viewed]) => ({ checks, used, viewed }))),
       uniqueUsers: users.series.get(ordinal) ?? 0,
       series: points,
     }));
-  return { feature, ...totalOf(variants), uniqueUsers, variants };
+  return { feature, ...sumCounts(variants), uniqueUsers, variants };
 }
 
-function totalOf(deps: readonly Counts[]): Counts {
+function sumCounts(deps: readonly Counts[]): Counts {
   const total = countsCodec.empty();
   for (const part of deps) mergeCounts(total, part);
   return total;

@@ -10,8 +10,8 @@ import { fromSnapshot, type Reading } from '../../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../../storage/lmdb/usage.ts';
 import type { FoundForCleanup } from '../../webhooks/findings.ts';
 import { type Judgement, judge } from './verdict.ts';
-import { reasonsOf, undeclared } from './verdict-reasons.ts';
-import { checksOf } from './verdict-report.ts';
+import { explainJudgement, undeclared } from './verdict-reasons.ts';
+import { readChecks } from './verdict-report.ts';
 import { factsWithAskers, placesAt, type Verdicts, type VerdictsTask } from './verdicts.ts';
 
 export interface CleanupTask extends VerdictsTask {
@@ -33,18 +33,18 @@ export interface Removable {
 }
 
 /** A feature that cannot go yet, although nothing shows that it is needed. */
-interface Kept {
+interface KeptFeature {
   readonly feature: string;
   readonly kind: VerdictKind;
   readonly why: Reasons[number];
 }
 
-export interface CleanupFound {
+export interface CleanupResult {
   /** Of all features that are not archived. */
   readonly counts: FoundForCleanup['counts'];
   readonly removable: readonly Removable[];
   readonly total: number;
-  readonly kept: readonly Kept[];
+  readonly kept: readonly KeptFeature[];
   readonly keptTotal: number;
 }
 
@@ -54,19 +54,19 @@ const waiting: ReadonlySet<VerdictKind> = new Set([
 ]);
 
 /** A feature with its verdict. */
-interface Judged {
+interface JudgedFeature {
   readonly feature: string;
   readonly judgement: Judgement;
   readonly declared: boolean;
 }
 
 /** The features that can go, with the evidence, and those that cannot go yet. The team is done with archived ones. */
-export function* cleanupReport(store: UsageTables, verdicts: Verdicts, task: CleanupTask): Reading<CleanupFound> {
+export function* cleanupReport(store: UsageTables, verdicts: Verdicts, task: CleanupTask): Reading<CleanupResult> {
   const { declared, only } = task;
   const { judgements } = yield* verdicts.of(task);
   const declarations = new Map(declared.map((each) => [each.name, each]));
-  const removable: Judged[] = [];
-  const kept: Judged[] = [];
+  const removable: JudgedFeature[] = [];
+  const kept: JudgedFeature[] = [];
   for (const [feature, judgement] of judgements) {
     const declaration = declarations.get(feature);
     const { kind } = judgement;
@@ -80,14 +80,14 @@ export function* cleanupReport(store: UsageTables, verdicts: Verdicts, task: Cle
   kept.sort(byUrgency);
   return {
     ...(yield* explained(store, task, removable.slice(0, maxCleanup), kept.slice(0, maxCleanup))),
-    counts: countsOf(judgements, declarations),
+    counts: countFindings(judgements, declarations),
     total: removable.length,
     keptTotal: kept.length,
   };
 }
 
 /** `__other__` is not a single feature. */
-function countsOf(
+function countFindings(
   judgements: ReadonlyMap<string, Judgement>,
   declarations: ReadonlyMap<string, FeatureDeclaration>,
 ): FoundForCleanup['counts'] {
@@ -104,9 +104,10 @@ function countsOf(
 const order: readonly VerdictKind[] = ['safe_to_remove', 'one_variant', 'archived_but_asked'];
 
 /** The safe ones first, and then those that have been so for the longest time. */
-function byUrgency(one: Judged, other: Judged): number {
-  const place = ({ judgement }: Judged) => (order.indexOf(judgement.kind) + order.length + 1) % (order.length + 1);
-  const since = ({ judgement }: Judged) => judgement.since ?? Number.POSITIVE_INFINITY;
+function byUrgency(one: JudgedFeature, other: JudgedFeature): number {
+  const place = ({ judgement }: JudgedFeature) =>
+    (order.indexOf(judgement.kind) + order.length + 1) % (order.length + 1);
+  const since = ({ judgement }: JudgedFeature) => judgement.since ?? Number.POSITIVE_INFINITY;
   const a = since(one);
   const b = since(other);
   if (place(one) !== place(other)) return place(one) - place(other);
@@ -118,21 +119,26 @@ function byUrgency(one: Judged, other: Judged): number {
 function explained(
   store: UsageTables,
   task: CleanupTask,
-  removable: readonly Judged[],
-  kept: readonly Judged[],
-): Reading<Pick<CleanupFound, 'removable' | 'kept'>> {
+  removable: readonly JudgedFeature[],
+  kept: readonly JudgedFeature[],
+): Reading<Pick<CleanupResult, 'removable' | 'kept'>> {
   const { environments, declared, now, staleAfterMs: quietMs } = task;
   const declarations = new Map(declared.map((each) => [each.name, each]));
-  return fromSnapshot(store.lmdb, function* (at): Reading<Pick<CleanupFound, 'removable' | 'kept'>> {
+  return fromSnapshot(store.lmdb, function* (at): Reading<Pick<CleanupResult, 'removable' | 'kept'>> {
     const places = yield* placesAt(store, environments, now, at);
-    const checks = yield* checksOf(store, { environments, now }, new Set(removable.map(({ feature }) => feature)), at);
+    const checks = yield* readChecks(
+      store,
+      { environments, now },
+      new Set(removable.map(({ feature }) => feature)),
+      at,
+    );
     const names = [...declarations.keys()];
-    const reasonsFor = ({ feature, declared: isDeclared }: Judged) => {
+    const reasonsFor = ({ feature, declared: isDeclared }: JudgedFeature) => {
       const declaration = declarations.get(feature);
       const facts = { declaration, environments: factsWithAskers(store, places, feature, now, at), now, quietMs };
       // Sights may have changed since the verdicts were cached.
       const judgement = judge(facts);
-      const reasons = reasonsOf(facts, judgement, checks(feature, judgement.environments));
+      const reasons = explainJudgement(facts, judgement, checks(feature, judgement.environments));
       return { judgement, reasons: isDeclared ? reasons : [...reasons, undeclared(nearest(feature, names))] };
     };
     const shown: Removable[] = [];
@@ -151,7 +157,7 @@ function explained(
         reasons: [...reasons],
       });
     }
-    const left: Kept[] = [];
+    const left: KeptFeature[] = [];
     for (const each of kept) {
       const { judgement, reasons } = reasonsFor(each);
       const why = judgement.kind === 'one_variant' ? reasons.at(-1) : reasons[0];

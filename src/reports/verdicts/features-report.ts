@@ -35,7 +35,7 @@ export interface FeaturesTask extends VerdictsTask {
 }
 
 /** A feature before it is shown. */
-interface Known {
+interface KnownFeature {
   readonly name: string;
   /** `undefined` if it was only seen. */
   readonly declaration: FeatureDeclaration | undefined;
@@ -43,7 +43,7 @@ interface Known {
   readonly sight: Sight | undefined;
 }
 
-interface Listed extends Known {
+interface ListedFeature extends KnownFeature {
   judgement?: Judgement;
 }
 
@@ -55,11 +55,11 @@ export function featuresReport(store: UsageTables, task: FeaturesTask): Reading<
   const { environments, declared, only, page, now } = task;
   return fromSnapshot(store.lmdb, function* (at) {
     const places = yield* placesAt(store, environments, now, at);
-    const judge = (each: Listed) => {
+    const judge = (each: ListedFeature) => {
       each.judgement ??= judgeIn(store, task, places, each.name, each.declaration, at);
       return each.judgement;
     };
-    const wanted: Listed[] = [];
+    const wanted: ListedFeature[] = [];
     let left = stride;
     for (const each of listed(places, declared)) {
       if (!isWanted(each, task)) continue;
@@ -80,7 +80,7 @@ export function featuresReport(store: UsageTables, task: FeaturesTask): Reading<
   });
 }
 
-function listed(places: readonly Place[], declared: readonly FeatureDeclaration[]): Iterable<Listed> {
+function listed(places: readonly Place[], declared: readonly FeatureDeclaration[]): Iterable<ListedFeature> {
   const sights = new Map<string, Sight>();
   for (const place of places) {
     for (const [name, sight] of place.sights) {
@@ -94,7 +94,7 @@ function listed(places: readonly Place[], declared: readonly FeatureDeclaration[
   });
 }
 
-function isWanted({ name, declaration, sight }: Listed, { only, ...task }: FeaturesTask): boolean {
+function isWanted({ name, declaration, sight }: ListedFeature, { only, ...task }: FeaturesTask): boolean {
   const { owned } = only;
   if (owned !== undefined && owned.names.has(name) === owned.others) return false;
   const is = {
@@ -121,7 +121,7 @@ function showVerdict({ kind, since }: Judgement) {
 
 /** A feature as in the API, without its verdict. */
 export function showFeature(
-  { name, declaration, sight = neverSeen }: Known,
+  { name, declaration, sight = neverSeen }: KnownFeature,
   owners: Owners | undefined,
   staleness: Staleness,
 ): Omit<Feature, 'verdict' | 'verdictBasis' | 'verdictSince'> {

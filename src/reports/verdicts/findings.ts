@@ -13,7 +13,7 @@ import { fromSnapshot, type Reading, readEach, type Snapshot } from '../../stora
 import type { UsageTables } from '../../storage/lmdb/usage.ts';
 import type {
   Findings,
-  FirstSeen,
+  FirstSeenFeature,
   FoundVerdict,
   RefusedMessages,
   StaleFeature,
@@ -21,7 +21,7 @@ import type {
 } from '../../webhooks/findings.ts';
 import type { SplitCache } from '../experiments/split-report.ts';
 import { merge, neverSeen, type Sight } from '../usage/sights.ts';
-import { type Figures, reasonsOf, undeclared } from './verdict-reasons.ts';
+import { explainJudgement, type Figures, undeclared } from './verdict-reasons.ts';
 import { factsWithAskers, judgeIn, type Place, placesAt, type Verdicts, type VerdictsTask } from './verdicts.ts';
 
 export interface FindingsTask extends VerdictsTask {
@@ -30,22 +30,22 @@ export interface FindingsTask extends VerdictsTask {
 }
 
 /** The findings about flags. */
-export type FlagKind = 'archived_but_asked' | 'flags_can_go' | 'split_mismatch' | 'undeclared';
+export type FeatureFindingKind = 'archived_but_asked' | 'flags_can_go' | 'split_mismatch' | 'undeclared';
 
 /** Some names, of which the first ones are kept. */
-interface Found {
+interface NameSample {
   readonly count: number;
   readonly names: readonly string[];
 }
 
 /** The flags of an environment, or of the whole application. */
-export interface FoundFlags {
+export interface FeatureFindings {
   /** Number of flags seen or declared. */
   readonly flags: number;
-  readonly found: Readonly<Record<FlagKind, Found>>;
+  readonly found: Readonly<Record<FeatureFindingKind, NameSample>>;
 }
 
-interface FoundRefusals {
+interface RefusalFinding {
   /** `null` if the messages named no existing environment. */
   readonly environment: string | null;
   readonly code: string;
@@ -54,7 +54,7 @@ interface FoundRefusals {
   readonly senders: readonly string[];
 }
 
-interface FoundPlace extends FoundFlags {
+interface FoundPlace extends FeatureFindings {
   readonly name: string;
   /** When data was last received, Unix ms, to the minute; `null`: never. */
   readonly lastReceivedAt: number | null;
@@ -63,9 +63,9 @@ interface FoundPlace extends FoundFlags {
 /** What the data of an application shows, for the rules of `src/contract/health.ts`. */
 export interface DataFindings {
   readonly environments: readonly FoundPlace[];
-  readonly all: FoundFlags;
+  readonly all: FeatureFindings;
   /** The episodes that last. */
-  readonly refused: readonly FoundRefusals[];
+  readonly refused: readonly RefusalFinding[];
 }
 
 /** Reads the refusals of the last hours. The verdicts are remembered: see `Verdicts`. */
@@ -84,15 +84,15 @@ export function* findingsReport(
     const isOff = ([, { state, of }]: readonly [string, FeatureSplit]) => state === 'off' && of === 'users';
     off.set(name, new Set([...found].filter(isOff).map(([feature]) => feature)));
   }
-  const flagsIn = flagsFinder(task.declared, kinds);
+  const findFeatures = featureFinder(task.declared, kinds);
   const everywhere = new Set([...off.values()].flatMap((names) => [...names]));
   return {
     environments: places.map((place) => ({
       name: place.name,
       lastReceivedAt: lastReceived(place, now),
-      ...flagsIn((name) => place.sights.has(name), off.get(place.name)),
+      ...findFeatures((name) => place.sights.has(name), off.get(place.name)),
     })),
-    all: flagsIn(() => true, everywhere),
+    all: findFeatures(() => true, everywhere),
     refused: refused
       .filter(({ count, lastAt }) => count >= refusing.least && now - lastAt < refusing.quietMs)
       .map(({ environment, code, lastAt, senders }) => ({
@@ -112,10 +112,10 @@ function lastReceived({ sights, reporters }: Place, now: number): number | null 
 }
 
 /** Finds the flags that are declared, or for which `isSeen`. */
-function flagsFinder(
+function featureFinder(
   declared: readonly FeatureDeclaration[],
   kinds: ReadonlyMap<string, VerdictKind>,
-): (isSeen: (name: string) => boolean, off: ReadonlySet<string> | undefined) => FoundFlags {
+): (isSeen: (name: string) => boolean, off: ReadonlySet<string> | undefined) => FeatureFindings {
   const declarations = new Map(declared.map((each) => [each.name, each]));
   return (isSeen, off) => {
     const found = { archived_but_asked: none(), flags_can_go: none(), split_mismatch: none(), undeclared: none() };
@@ -182,12 +182,12 @@ function* verdictsIn(
     const reasons: Verdict['reasons'] = [];
     if (explained !== undefined) {
       const facts = factsWithAskers(store, places, feature, now, at);
-      reasons.push(...reasonsOf({ declaration, environments: facts, now, quietMs }, judgement, noFigures));
+      reasons.push(...explainJudgement({ declaration, environments: facts, now, quietMs }, judgement, noFigures));
       if (declaration === undefined) reasons.push(undeclared(nearest(feature, [...declarations.keys()])));
     }
     const lastSeenAt = sightIn(places, feature).lastSeenAt;
-    const declarationOf = declaration?.updatedAt ?? null;
-    found.push({ feature, kind, since, environments, lastSeenAt, declarationOf, reasons });
+    const declaredAt = declaration?.updatedAt ?? null;
+    found.push({ feature, kind, since, environments, lastSeenAt, declaredAt, reasons });
     if (found.length % stride === 0) yield;
   }
   return found;
@@ -197,7 +197,7 @@ function sightIn(places: readonly Place[], feature: string): Sight {
   return places.reduce<Sight>((sight, { sights }) => merge(sight, sights.get(feature) ?? neverSeen), neverSeen);
 }
 
-function firstSeenSince(places: readonly Place[], from: number): FirstSeen[] {
+function firstSeenSince(places: readonly Place[], from: number): FirstSeenFeature[] {
   return places.flatMap(({ name, number, sights }) =>
     [...sights].flatMap(([feature, { firstSeenAt: at }]) =>
       at === null || at < from ? [] : [{ environment: { name, number }, feature, at }],
@@ -248,8 +248,8 @@ function* refusedSince(
   const names = new Map(environments.map((each) => [each.number, each]));
   const found = new Map<string, RefusedMessages & { readonly senders: Set<string> }>();
   const entries = ledgerEntries(store, application, Math.floor(from / hourMs), 2 ** 32 - 1, at);
-  yield* readEach(entries, ({ subject, count, lastAt }) => {
-    const { outcome, code, status, environment: number, userAgent, instance } = subject;
+  yield* readEach(entries, ({ dimensions, count, lastAt }) => {
+    const { outcome, code, status, environment: number, userAgent, instance } = dimensions;
     if (outcome !== 'refused' || code === null) return;
     const known = number === null ? undefined : names.get(number);
     const environment = known === undefined ? null : { name: known.name, number: known.number };

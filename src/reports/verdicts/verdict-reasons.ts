@@ -1,4 +1,4 @@
-import { checksOnlyOf, checksOnlyText } from '../../contract/message-routes.ts';
+import { checksOnlyText, listChecksOnly } from '../../contract/message-routes.ts';
 import { surplusName } from '../../contract/names.ts';
 import { compactNumbers, shares } from '../../contract/numbers.ts';
 import type { Verdict } from '../../contract/shapes/verdict.ts';
@@ -25,7 +25,7 @@ export interface Figures {
 }
 
 /** The reasons for a judgement as sentences, the most important first. */
-export function reasonsOf(facts: VerdictFacts, judgement: Judgement, figures: Figures): readonly Reason[] {
+export function explainJudgement(facts: VerdictFacts, judgement: Judgement, figures: Figures): readonly Reason[] {
   const reasons = explain[judgement.kind](facts, judgement, figures);
   const sources = checksOnlyIn(facts, judgement);
   if (sources.length === 0) return reasons;
@@ -34,7 +34,7 @@ export function reasonsOf(facts: VerdictFacts, judgement: Judgement, figures: Fi
 
 /** The sources of its senders, if none of them reports use and views. */
 export function checksOnlyIn(facts: VerdictFacts, judgement: Judgement): string[] {
-  return checksOnlyOf(inThese(facts, judgement).flatMap(({ askers }) => askers));
+  return listChecksOnly(inThese(facts, judgement).flatMap(({ askers }) => askers));
 }
 
 type Explain = (facts: VerdictFacts, judgement: Judgement, figures: Figures) => readonly Reason[];
@@ -53,7 +53,7 @@ const explain: Readonly<Record<VerdictKind, Explain>> = {
     ...archivedSince(facts),
   ],
   one_variant: (facts, judgement, figures) => [
-    onlyVariant(judgement, placesOf(facts, judgement)),
+    onlyVariant(judgement, formatPlaces(facts, judgement)),
     ...checked(figures),
     ...stillAsking(facts, judgement),
     ...intended(facts),
@@ -67,14 +67,18 @@ const explain: Readonly<Record<VerdictKind, Explain>> = {
   ],
   archived_but_asked: (facts, judgement, figures) => [
     ...archivedSince(facts),
-    ...timed('last_seen', lastSeen(facts), (at) => `It was still checked at ${at}, in ${placesOf(facts, judgement)}.`),
+    ...timed(
+      'last_seen',
+      lastSeen(facts),
+      (at) => `It was still checked at ${at}, in ${formatPlaces(facts, judgement)}.`,
+    ),
     ...checked(figures),
     ...stillAsking(facts, judgement),
   ],
   cannot_tell: (facts, judgement) => [
     ...inThese(facts, judgement)
       .slice(0, mostPlaces)
-      .flatMap((each) => silenceOf(facts, each)),
+      .flatMap((each) => explainSilence(facts, each)),
     ...timed('last_seen', lastSeen(facts), (at) => `It was last seen at ${at}.`),
     reason('silence', 'Its silence does not prove that it is no longer used.'),
   ],
@@ -108,7 +112,7 @@ function notNamed({ since }: Judgement): readonly Reason[] {
 
 /** The senders that checked it, all of which still report. */
 function askersStillReport(facts: VerdictFacts, judgement: Judgement): Reason {
-  const names = namesOf(inThese(facts, judgement).flatMap(({ askers }) => askers));
+  const names = listSenders(inThese(facts, judgement).flatMap(({ askers }) => askers));
   if (names.length === 0) return reason('senders_forgotten', 'No sender has checked it for 90 days.');
   const verb = names.length === 1 ? 'still reports' : 'still report';
   return reason('senders_report', `${listed(names)} used to check it, and ${verb}.`, names);
@@ -126,9 +130,9 @@ function whyNotSafe(facts: VerdictFacts): Reason {
 }
 
 function keptReporting(facts: VerdictFacts, judgement: Judgement): Reason {
-  const senders = namesOf(inThese(facts, judgement).flatMap(({ reporters }) => reporting(facts, reporters)));
+  const senders = listSenders(inThese(facts, judgement).flatMap(({ reporters }) => reporting(facts, reporters)));
   const many = senders.length === 1 ? '1 sender' : `${senders.length} senders`;
-  const places = placesOf(facts, judgement);
+  const places = formatPlaces(facts, judgement);
   const text = `Meanwhile ${many} of this application kept reporting in ${places}: ${listed(senders)}.`;
   return reason('others_report', text, senders);
 }
@@ -180,7 +184,7 @@ function recentVariants({ quietMs }: VerdictFacts, { variants = [] }: Judgement)
 }
 
 function stillAsking(facts: VerdictFacts, judgement: Judgement): readonly Reason[] {
-  const names = namesOf(inThese(facts, judgement).flatMap(({ askers }) => reporting(facts, askers)));
+  const names = listSenders(inThese(facts, judgement).flatMap(({ askers }) => reporting(facts, askers)));
   if (names.length === 0) return [];
   const text = `${listed(names)} still ${names.length === 1 ? 'checks' : 'check'} it.`;
   return [reason('still_checked', text, names)];
@@ -193,23 +197,23 @@ function intended({ declaration }: VerdictFacts): readonly Reason[] {
 }
 
 /** Why the silence of an environment proves nothing. */
-function silenceOf(facts: VerdictFacts, environment: EnvironmentFacts): readonly Reason[] {
+function explainSilence(facts: VerdictFacts, environment: EnvironmentFacts): readonly Reason[] {
   const { name, reporters } = environment;
   if (reporting(facts, reporters).length === 0) {
     const text = (at: string) => `Nothing has reported in ${name} since ${at}.`;
-    const said = timed('nothing_reports', lastOf(reporters), text);
+    const said = timed('nothing_reports', findLastReport(reporters), text);
     return said.length > 0 ? said : [reason('nothing_reports', `Nothing is known to have reported in ${name}.`)];
   }
-  const late = namesOf(lateAskers(facts, environment));
+  const late = listSenders(lateAskers(facts, environment));
   const gone = latestFirst(goneAskers(facts, environment)).slice(0, mostNamed);
   return [
     ...namedLate(name, late),
     ...gone.flatMap((sender) =>
       timed(
         'sender_silent',
-        lastOf([sender]),
-        (at) => `${nameOf(sender)} checked it in ${name}, last at ${at}, and no longer reports.`,
-        [nameOf(sender)],
+        findLastReport([sender]),
+        (at) => `${formatSender(sender)} checked it in ${name}, last at ${at}, and no longer reports.`,
+        [formatSender(sender)],
       ),
     ),
   ];
@@ -225,7 +229,7 @@ function inThese({ environments }: VerdictFacts, judgement: Judgement): readonly
   return environments.filter(({ name }) => judgement.environments.includes(name));
 }
 
-function placesOf({ environments }: VerdictFacts, { environments: names }: Judgement): string {
+function formatPlaces({ environments }: VerdictFacts, { environments: names }: Judgement): string {
   if (names.length > 1 && names.length === environments.length) return `all ${names.length} environments`;
   return listed(names);
 }
@@ -235,7 +239,7 @@ function lastSeen({ environments }: VerdictFacts): number | null {
   return times.length === 0 ? null : Math.max(...times);
 }
 
-function lastOf(senders: readonly SeenSender[]): number | null {
+function findLastReport(senders: readonly SeenSender[]): number | null {
   return senders.length === 0 ? null : Math.max(...senders.map(({ last }) => last)) * slotMs;
 }
 
@@ -245,11 +249,11 @@ export function latestFirst<T extends { readonly last: number }>(senders: readon
 }
 
 /** Senders by name and version, each once. */
-function namesOf(senders: readonly SeenSender[]): readonly string[] {
-  return [...new Set(latestFirst(senders).map(nameOf))];
+function listSenders(senders: readonly SeenSender[]): readonly string[] {
+  return [...new Set(latestFirst(senders).map(formatSender))];
 }
 
-function nameOf({ name, version }: SeenSender): string {
+function formatSender({ name, version }: SeenSender): string {
   if (name === surplusName) return 'others';
   return version === null ? name : `${name} ${version}`;
 }

@@ -3,12 +3,12 @@ import { verdictRules } from '../../contract/verdicts.ts';
 import { timeText } from '../../runtime/rfc3339.ts';
 import { readCounts } from '../../storage/aggregate/read-counts.ts';
 import { minutesPerDay } from '../../storage/lmdb/blocks.ts';
-import { seriesOf } from '../../storage/lmdb/series.ts';
+import { listSeries } from '../../storage/lmdb/series.ts';
 import { fromSnapshot, type Reading, type Snapshot } from '../../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../../storage/lmdb/usage.ts';
 import { showSender } from './senders-report.ts';
-import { actionsOf, dayMs, type EnvironmentFacts, judge } from './verdict.ts';
-import { checksOnlyIn, type Figures, latestFirst, reasonsOf } from './verdict-reasons.ts';
+import { dayMs, type EnvironmentFacts, judge, listActions } from './verdict.ts';
+import { checksOnlyIn, explainJudgement, type Figures, latestFirst } from './verdict-reasons.ts';
 import { factsWithAskers, placesAt, type VerdictsTask } from './verdicts.ts';
 
 export interface VerdictTask extends VerdictsTask {
@@ -16,10 +16,10 @@ export interface VerdictTask extends VerdictsTask {
 }
 
 /** A verdict without the similar declared name, which is not known here. */
-type Said = Omit<Verdict, 'nearest'>;
+type ReportedVerdict = Omit<Verdict, 'nearest'>;
 
 /** The verdict on one feature, with its reasons; `undefined` if it is neither declared nor seen. */
-export function verdictReport(store: UsageTables, task: VerdictTask): Reading<Said | undefined> {
+export function verdictReport(store: UsageTables, task: VerdictTask): Reading<ReportedVerdict | undefined> {
   const { environments, declared, feature, now, staleAfterMs } = task;
   return fromSnapshot(store.lmdb, function* (at) {
     const places = yield* placesAt(store, environments, now, at, feature);
@@ -28,7 +28,7 @@ export function verdictReport(store: UsageTables, task: VerdictTask): Reading<Sa
     const known = factsWithAskers(store, places, feature, now, at);
     const facts = { declaration, environments: known, now, quietMs: staleAfterMs };
     const judgement = judge(facts);
-    const checks = yield* checksOf(store, task, new Set([feature]), at);
+    const checks = yield* readChecks(store, task, new Set([feature]), at);
     const figures = checks(feature, judgement.environments);
     return {
       feature,
@@ -37,8 +37,8 @@ export function verdictReport(store: UsageTables, task: VerdictTask): Reading<Sa
       since: timeText(judgement.since),
       staleAfterDays: staleAfterMs / dayMs,
       environments: [...judgement.environments],
-      reasons: [...reasonsOf(facts, judgement, figures)],
-      actions: [...actionsOf(judgement.kind, facts)],
+      reasons: [...explainJudgement(facts, judgement, figures)],
+      actions: [...listActions(judgement.kind, facts)],
       checksOnly: checksOnlyIn(facts, judgement),
       senders: latestAskers(known),
       declared: declaration !== undefined,
@@ -63,7 +63,7 @@ const days = 30;
 type ChecksOf = (feature: string, environments: readonly string[]) => Figures;
 
 /** Reads the recent checks of features once. */
-export function* checksOf(
+export function* readChecks(
   store: UsageTables,
   { environments, now }: Pick<VerdictsTask, 'environments' | 'now'>,
   features: ReadonlySet<string>,
@@ -76,7 +76,7 @@ export function* checksOf(
     const checks = new Map<string, Map<string, number>>();
     counted.set(environment, checks);
     const series = new Map<number, readonly [feature: string, variant: string]>();
-    for (const { ordinal, name } of seriesOf(store, number, at))
+    for (const { ordinal, name } of listSeries(store, number, at))
       if (name.length === 2 && features.has(name[0])) series.set(ordinal, name);
     if (series.size === 0) continue;
     const wanted = { ...span, grain: 'day', only: [...series.keys()] } as const;

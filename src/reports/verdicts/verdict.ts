@@ -78,8 +78,8 @@ export function reporting({ now, quietMs }: VerdictFacts, senders: readonly Seen
  * the team does not choose its users' browsers. Senders beyond the limit are indistinguishable.
  */
 export function goneAskers(facts: VerdictFacts, { askers, reporters }: EnvironmentFacts): readonly SeenSender[] {
-  const still = new Set(reporting(facts, reporters).map(programOf));
-  return askers.filter((asker) => !still.has(programOf(asker)));
+  const still = new Set(reporting(facts, reporters).map(getProgram));
+  return askers.filter((asker) => !still.has(getProgram(asker)));
 }
 
 /** The senders that named a feature lately, whatever the time they gave: a clock may be wrong, or a report may arrive late. */
@@ -98,7 +98,7 @@ export function areAskersKnown({ now }: VerdictFacts, { sight, askers }: Environ
   return last !== null && askers.length > 0 && askers.every(isKnown);
 }
 
-function programOf({ route, name }: SeenSender): string {
+function getProgram({ route, name }: SeenSender): string {
   return route === 'telemetry' ? '' : name;
 }
 
@@ -207,7 +207,7 @@ const actions: Readonly<Record<VerdictKind, readonly VerdictAction[]>> = {
 };
 
 /** The suggested actions, the best first. An undeclared name should be declared, or searched for in the code. */
-export function actionsOf(kind: VerdictKind, { declaration }: VerdictFacts): readonly VerdictAction[] {
+export function listActions(kind: VerdictKind, { declaration }: VerdictFacts): readonly VerdictAction[] {
   const possible = actions[kind].filter((action) => action !== 'archive' || !declaration?.archived);
   if (declaration !== undefined) return possible;
   return ['declare', 'copy', ...possible.filter((action) => action !== 'copy')];

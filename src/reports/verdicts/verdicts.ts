@@ -1,4 +1,4 @@
-import { checksOnlyOf, isChecksOnly } from '../../contract/message-routes.ts';
+import { isChecksOnly, listChecksOnly } from '../../contract/message-routes.ts';
 import type { VerdictKind } from '../../contract/verdicts.ts';
 import type { Environment, FeatureDeclaration } from '../../storage/lmdb/records.ts';
 import type { SeenSender } from '../../storage/lmdb/senders.ts';
@@ -24,7 +24,7 @@ const freshMs = 20_000;
 /** Maximum number of cached applications. */
 const maxRemembered = 32;
 
-interface Remembered {
+interface CachedVerdicts {
   readonly readAt: number;
   readonly places: readonly Place[];
   /** The verdicts by feature, each with its declaration. */
@@ -33,7 +33,7 @@ interface Remembered {
   readonly sources: Map<number, Sources>;
 }
 
-/** The sources that report checks only: see `checksOnlyOf`. */
+/** The sources that report checks only: see `listChecksOnly`. */
 interface Sources {
   readonly checksOnly: readonly string[];
   readonly checksOnlyBy: ReadonlyMap<string, readonly string[]>;
@@ -53,7 +53,7 @@ export interface AllVerdicts extends Sources {
 /** The verdicts on all features of applications. Sights may be up to 20 seconds old; declarations are current. */
 export class Verdicts {
   readonly #store: UsageTables;
-  readonly #remembered = new Map<string, Remembered>();
+  readonly #remembered = new Map<string, CachedVerdicts>();
 
   constructor(store: UsageTables) {
     this.#store = store;
@@ -97,14 +97,14 @@ export class Verdicts {
     });
   }
 
-  #recall(task: VerdictsTask): Remembered | undefined {
-    const known = this.#remembered.get(keyOf(task));
+  #recall(task: VerdictsTask): CachedVerdicts | undefined {
+    const known = this.#remembered.get(formatKey(task));
     return known !== undefined && Math.abs(task.now - known.readAt) < freshMs ? known : undefined;
   }
 
-  #remember(task: VerdictsTask, places: readonly Place[]): Remembered {
-    const known: Remembered = { readAt: task.now, places, kinds: new Map(), sources: new Map() };
-    const key = keyOf(task);
+  #remember(task: VerdictsTask, places: readonly Place[]): CachedVerdicts {
+    const known: CachedVerdicts = { readAt: task.now, places, kinds: new Map(), sources: new Map() };
+    const key = formatKey(task);
     this.#remembered.delete(key);
     this.#remembered.set(key, known);
     if (this.#remembered.size > maxRemembered) this.#remembered.delete([...this.#remembered.keys()][0]!);
@@ -113,7 +113,7 @@ export class Verdicts {
 }
 
 /** The numbers of environments are unique, and never reused. */
-function keyOf({ environments }: VerdictsTask): string {
+function formatKey({ environments }: VerdictsTask): string {
   return environments.map(({ number }) => number).join(' ');
 }
 
@@ -155,12 +155,12 @@ function* sourcesAt(
   const checksOnlyBy = new Map<string, readonly string[]>();
   let left = stride;
   for (const [feature, { ordinal }] of sights) {
-    const sources = checksOnlyOf(sendersAt(store, number, ordinal, now, at));
+    const sources = listChecksOnly(sendersAt(store, number, ordinal, now, at));
     if (sources.length > 0) checksOnlyBy.set(feature, sources);
     left = left === 0 ? stride : left - 1;
     if (left === 0) yield;
   }
-  return { checksOnly: checksOnlyOf(reporters), checksOnlyBy };
+  return { checksOnly: listChecksOnly(reporters), checksOnlyBy };
 }
 
 /** The facts about a feature, with the senders that checked it. */
@@ -174,7 +174,7 @@ export function factsWithAskers(
   return places.map((place) => {
     const sight = place.sights.get(feature);
     const askers = sight === undefined ? [] : sendersAt(store, place.number, sight.ordinal, now, at);
-    return { ...factsOf(place, feature), askers };
+    return { ...createFacts(place, feature), askers };
   });
 }
 
@@ -189,7 +189,7 @@ export function judgeIn(
 ): Judgement {
   const judgeBy = (environments: VerdictFacts['environments']) =>
     judge({ declaration, environments, now, quietMs: staleAfterMs });
-  const judged = judgeBy(places.map((place) => factsOf(place, name)));
+  const judged = judgeBy(places.map((place) => createFacts(place, name)));
   if (judged.kind !== 'not_seen' && judged.kind !== 'safe_to_remove') return judged;
   return judgeBy(factsWithAskers(store, places, name, now, at));
 }
@@ -201,6 +201,6 @@ function saidBy(declaration: FeatureDeclaration | undefined): string {
   return `${archived} ${archivedAt} ${permanent} ${snoozedUntil} ${createdAt}`;
 }
 
-function factsOf({ name, sights, reporters }: Place, feature: string): EnvironmentFacts {
+function createFacts({ name, sights, reporters }: Place, feature: string): EnvironmentFacts {
   return { name, sight: sights.get(feature), reporters, askers: [] };
 }

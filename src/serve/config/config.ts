@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { type ParseError, parse as parseJson, printParseErrorCode } from 'jsonc-parser';
 import Value from 'typebox/value';
-import { type KnownFlag, readFlags, UsageError } from '../../cli/flags.ts';
+import { type KnownOption, readOptions, UsageError } from '../../cli/flags.ts';
 import { clientVariables } from '../../contract/client-variables.ts';
 import { type Setting, type SettingNames, type Settings, settings } from '../../contract/config-schema.ts';
 import { nearestKnown } from '../../contract/nearest.ts';
@@ -24,12 +24,12 @@ export interface ConfigSources {
 }
 
 /** @param by names the source in a message; empty for a flag */
-interface Given {
+interface GivenSetting {
   readonly raw: unknown;
   readonly by: string;
 }
-type Layer = Map<keyof Settings, Given>;
-type Checked = Map<keyof Settings, Given & { readonly value: string | number | boolean }>;
+type Layer = Map<keyof Settings, GivenSetting>;
+type CheckedSettings = Map<keyof Settings, GivenSetting & { readonly value: string | number | boolean }>;
 
 const prefix = 'FLAGMETER_';
 const passedOver: ReadonlySet<string> = new Set(Object.values(clientVariables));
@@ -44,10 +44,10 @@ const mayBeSecret: ReadonlySet<keyof Settings> = new Set([
 
 const isSwitch = ({ schema }: Setting) => schema.type === 'boolean';
 
-const flags: readonly KnownFlag[] = settings.map(({ flag: name, formerly, schema: { value } }) => ({
+const options: readonly KnownOption[] = settings.map(({ option: name, formerly, schema: { value } }) => ({
   name,
   ...(value && { value }),
-  ...(formerly && { formerly: formerly.flag }),
+  ...(formerly && { formerly: formerly.option }),
 }));
 
 /**
@@ -55,11 +55,11 @@ const flags: readonly KnownFlag[] = settings.map(({ flag: name, formerly, schema
  * @throws {UsageError} with the setting, its source and the valid values
  */
 export function loadConfig({ argv, env, readFile, cores = usableCores() }: ConfigSources): Config {
-  const named = fromFlags(argv);
+  const named = fromOptions(argv);
   const variables = fromEnvironment(env);
   const path = (named.get('config') ?? variables.get('config'))?.raw;
   const file: Layer = typeof path === 'string' ? fromFile(path, readFile) : new Map();
-  const checked: Checked = new Map();
+  const checked: CheckedSettings = new Map();
   for (const setting of settings) {
     const given = named.get(setting.key) ?? variables.get(setting.key) ?? file.get(setting.key);
     const chosen = given ?? { raw: setting.schema.default, by: 'the default' };
@@ -77,16 +77,16 @@ export function loadConfig({ argv, env, readFile, cores = usableCores() }: Confi
  * A front-end thread answers packets only. Other requests are forwarded, which costs a fifth to a third of their speed. A thread pays
  * for itself only on a listener of the metrics host, and if there are cores that the main thread and the journal do not use.
  */
-function threadsFor(cores: number, checked: Checked): number {
+function threadsFor(cores: number, checked: CheckedSettings): number {
   return isMetricsAlone(checked) && cores > 3 ? Math.floor(cores / 2) : 0;
 }
 
-function isMetricsAlone(checked: Checked): boolean {
+function isMetricsAlone(checked: CheckedSettings): boolean {
   return checked.has('metricsListen') || (checked.has('authListen') && checked.has('apiListen'));
 }
 
 /** The URL in `--postgres-file` becomes the setting `postgres`. */
-function readPostgresFile(checked: Checked, readFile: ConfigSources['readFile']): void {
+function readPostgresFile(checked: CheckedSettings, readFile: ConfigSources['readFile']): void {
   const path = checked.get('postgresFile');
   if (path === undefined) return;
   if (checked.has('postgres')) throw blame(checked, 'postgresFile', 'leave out --postgres then');
@@ -96,17 +96,17 @@ function readPostgresFile(checked: Checked, readFile: ConfigSources['readFile'])
   } catch (error) {
     throw blame(checked, 'postgresFile', `cannot be read (${(error as NodeJS.ErrnoException).code ?? 'error'})`);
   }
-  const setting = settingOf('postgres');
+  const setting = getSetting('postgres');
   if (!Value.Check(setting.schema, raw)) throw blame(checked, 'postgresFile', `its text must ${must(setting)}`);
   checked.set('postgres', { raw, value: raw, by: 'from --postgres-file' });
 }
 
-function fromFlags(argv: readonly string[]): Layer {
-  const found = readFlags(argv, flags);
+function fromOptions(argv: readonly string[]): Layer {
+  const found = readOptions(argv, options);
   const layer: Layer = new Map();
   for (const setting of settings) {
-    const raw = isSwitch(setting) ? true : found.get(setting.flag);
-    if (found.has(setting.flag)) layer.set(setting.key, { raw, by: '' });
+    const raw = isSwitch(setting) ? true : found.get(setting.option);
+    if (found.has(setting.option)) layer.set(setting.key, { raw, by: '' });
   }
   return layer;
 }
@@ -146,7 +146,7 @@ function fromFile(path: string, readFile: ConfigSources['readFile']): Layer {
   const keys = settings.map(({ key }) => key).filter((key) => key !== 'config');
   const layer: Layer = new Map();
   for (const [name, raw] of Object.entries(readJsonFile('config', path, readFile))) {
-    const key = (settingWith('key', name) ?? settingWith('flag', name))?.key;
+    const key = (settingWith('key', name) ?? settingWith('option', name))?.key;
     if (key === undefined || key === 'config') {
       throw new UsageError(`Unknown key ${name} in ${path}${nearestKnown(name, keys)}`);
     }
@@ -156,7 +156,7 @@ function fromFile(path: string, readFile: ConfigSources['readFile']): Layer {
   return layer;
 }
 
-function check(setting: Setting, given: Given): string | number | boolean {
+function check(setting: Setting, given: GivenSetting): string | number | boolean {
   const value = parse(setting, given.raw);
   if (!Value.Check(setting.schema, value)) throw cannot(setting.key, given, `must ${must(setting)}`);
   return value as string | number | boolean;
@@ -178,7 +178,7 @@ function must({ schema }: Setting): string {
 }
 
 /** Relations between two settings. An error names the first one of a pair. */
-function checkRelations(checked: Checked): void {
+function checkRelations(checked: CheckedSettings): void {
   const relations = [
     ['queueLowPackets', 'below', 'queueHighPackets'],
     ['queueLowBytes', 'below', 'queueHighBytes'],
@@ -194,7 +194,7 @@ function checkRelations(checked: Checked): void {
   for (const [key, relation, bound] of relations) {
     const room = number(checked, bound) - number(checked, key);
     if (room < (relation === 'below' ? 1 : 0)) {
-      throw blame(checked, key, `must be ${relation} --${flagOf(bound)}, which is ${shown(checked, bound)}`);
+      throw blame(checked, key, `must be ${relation} --${getOptionName(bound)}, which is ${shown(checked, bound)}`);
     }
   }
   if (number(checked, 'keepMinutes') > 24 * number(checked, 'keepHours')) {
@@ -218,7 +218,7 @@ function checkRelations(checked: Checked): void {
   checkProxies(checked);
 }
 
-function checkProxies(checked: Checked): void {
+function checkProxies(checked: CheckedSettings): void {
   if (!checked.has('trustedProxies')) return;
   try {
     readNetworks(shown(checked, 'trustedProxies'));
@@ -227,7 +227,7 @@ function checkProxies(checked: Checked): void {
   }
 }
 
-function checkBackup(checked: Checked): void {
+function checkBackup(checked: CheckedSettings): void {
   if (!checked.has('backupEvery')) {
     if (checked.has('backupTo')) throw blame(checked, 'backupTo', 'needs --backup-every too');
     return;
@@ -241,56 +241,56 @@ function checkBackup(checked: Checked): void {
     );
 }
 
-function blame(checked: Checked, key: keyof Settings, why: string): UsageError {
+function blame(checked: CheckedSettings, key: keyof Settings, why: string): UsageError {
   return cannot(key, { raw: shown(checked, key), by: checked.get(key)?.by ?? '' }, why);
 }
 
-function cannot(key: keyof Settings, { raw, by }: Given, why: string): UsageError {
+function cannot(key: keyof Settings, { raw, by }: GivenSetting, why: string): UsageError {
   const value = typeof raw === 'string' ? raw.replace(/\/\/[^/]*@/, '//…@') : JSON.stringify(raw);
   const shown = mayBeSecret.has(key) ? '' : ` ${value}`;
-  return new UsageError(`Cannot use --${flagOf(key)}${shown}${by && ` (${by})`}: ${why}`);
+  return new UsageError(`Cannot use --${getOptionName(key)}${shown}${by && ` (${by})`}: ${why}`);
 }
 
-function number(checked: Checked, key: keyof Settings): number {
+function number(checked: CheckedSettings, key: keyof Settings): number {
   return Number(checked.get(key)?.value);
 }
 
-function shown(checked: Checked, key: keyof Settings): string {
+function shown(checked: CheckedSettings, key: keyof Settings): string {
   const value = checked.get(key)?.value;
-  const { size } = settingOf(key).schema;
+  const { size } = getSetting(key).schema;
   return size && typeof value === 'number' ? showSize(value) : String(value);
 }
 
-function flagOf(key: keyof Settings): string {
-  return settingOf(key).flag;
+function getOptionName(key: keyof Settings): string {
+  return getSetting(key).option;
 }
 
 function settingWith(kind: keyof SettingNames, name: string): Setting | undefined {
   return settings.find((setting) => setting[kind] === name || setting.formerly?.[kind] === name);
 }
 
-function settingOf(key: keyof Settings): Setting {
+function getSetting(key: keyof Settings): Setting {
   const setting = settings.find((known) => known.key === key);
   if (setting === undefined) throw new TypeError(`Unknown setting ${key}`);
   return setting;
 }
 
 /** @throws {UsageError} with the setting, the file and the position of the first error */
-export function readJsonFile(flag: string, path: string, readFile: (path: string) => string): object {
+export function readJsonFile(option: string, path: string, readFile: (path: string) => string): object {
   let text: string;
   try {
     text = readFile(path);
   } catch (error) {
-    throw new UsageError(`Cannot read --${flag} ${path}: ${error instanceof Error ? error.message : error}`);
+    throw new UsageError(`Cannot read --${option} ${path}: ${error instanceof Error ? error.message : error}`);
   }
   let object: unknown;
   try {
     object = JSON.parse(text);
   } catch {
-    throw new UsageError(`Cannot use --${flag} ${path}: must be valid JSON${whereBroken(text)}`);
+    throw new UsageError(`Cannot use --${option} ${path}: must be valid JSON${whereBroken(text)}`);
   }
   if (typeof object !== 'object' || object === null || Array.isArray(object)) {
-    throw new UsageError(`Cannot use --${flag} ${path}: must contain one JSON object`);
+    throw new UsageError(`Cannot use --${option} ${path}: must contain one JSON object`);
   }
   return object;
 }
@@ -315,9 +315,9 @@ export function warnOfOpenFiles(config: Config, log: Pick<Log, 'warn'>): void {
   for (const name of secretFiles) {
     const file = config[name];
     if (file === undefined || !isOpen(file)) continue;
-    const { flag } = settings.find(({ key }) => key === name)!;
+    const { option } = settings.find(({ key }) => key === name)!;
     log.warn('everyone on this machine can read a file with a secret', {
-      setting: `--${flag}`,
+      setting: `--${option}`,
       file,
       hint: `chmod o= ${file}`,
     });

@@ -2,11 +2,11 @@ import type { SeriesLimits } from '../../storage/commit/series-dictionary.ts';
 import type { Retention } from '../../storage/lmdb/blocks.ts';
 import type { Config } from './config.ts';
 
-export function limitsOf({ maxFeatures, maxVariants, maxMetrics }: Config): SeriesLimits {
+export function getSeriesLimits({ maxFeatures, maxVariants, maxMetrics }: Config): SeriesLimits {
   return { features: maxFeatures, variants: maxVariants, metrics: maxMetrics };
 }
 
-export function retentionOf({ keepMinutes, keepHours, keepDays }: Config): Retention {
+export function getRetention({ keepMinutes, keepHours, keepDays }: Config): Retention {
   const hourMs = 3_600_000;
   return { minutesMs: keepMinutes * hourMs, hoursMs: keepHours * 24 * hourMs, daysMs: keepDays * 24 * hourMs };
 }

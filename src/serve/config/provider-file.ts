@@ -4,7 +4,7 @@ import type { Accounts } from '../../accounts/accounts.ts';
 import { completeProvider, maxProviders } from '../../accounts/identity-providers.ts';
 import type { ConfiguredProviders } from '../../auth/sso/providers.ts';
 import { UsageError } from '../../cli/flags.ts';
-import { ApiError } from '../../contract/errors.ts';
+import { Refusal } from '../../contract/errors.ts';
 import { nearestKnown } from '../../contract/nearest.ts';
 import { NewIdentityProvider } from '../../contract/shapes/identity-provider.ts';
 import { shapeError } from '../../http/json-body.ts';
@@ -14,7 +14,7 @@ import { readTextFile } from '../../runtime/files.ts';
 import type { Log } from '../../runtime/log.ts';
 import { type Config, readJsonFile } from './config.ts';
 
-const flag = 'identity-providers';
+const option = 'identity-providers';
 
 const { clientSecret: _, ...fields } = NewIdentityProvider.properties;
 
@@ -36,8 +36,8 @@ export function readProviderFile(
   clock: Pick<Clock, 'now'>,
 ): ConfiguredProviders {
   if (file === undefined) return { file: '', providers: [] };
-  const refuse = (why: string) => new UsageError(`Cannot use --${flag} ${file}: ${why}`);
-  const object = readJsonFile(flag, file, readTextFile);
+  const refuse = (why: string) => new UsageError(`Cannot use --${option} ${file}: ${why}`);
+  const object = readJsonFile(option, file, readTextFile);
   checkNames('', object, ['providers'], refuse);
   const { providers } = object as { readonly providers?: unknown };
   if (!Array.isArray(providers)) throw refuse('providers must be a list');
@@ -45,7 +45,7 @@ export function readProviderFile(
   const now = clock.now();
   const ids = new Set<string>();
   const read = providers.map((value: unknown, number) => {
-    const refuseEntry = (why: string) => refuse(`providers[${number}]${nameOf(value)}${why}`);
+    const refuseEntry = (why: string) => refuse(`providers[${number}]${showProviderId(value)}${why}`);
     const { id, clientSecretFile, ...wanted } = checkEntry(value, refuseEntry);
     if (!/^[a-z0-9-]{1,40}$/.test(id)) throw refuseEntry('.id must be 1 to 40 lower-case letters, digits and hyphens');
     if (ids.has(id)) throw refuseEntry('.id is that of another entry');
@@ -55,7 +55,7 @@ export function readProviderFile(
       const settings = completeProvider({ ...wanted, clientSecret }, { allowPrivate });
       return { id, number, ...settings, createdAt: now, updatedAt: now };
     } catch (error) {
-      if (!(error instanceof ApiError || error instanceof UsageError)) throw error;
+      if (!(error instanceof Refusal || error instanceof UsageError)) throw error;
       throw refuseEntry(`: ${error.message.replace(/^Cannot take /, '')}`);
     }
   });
@@ -71,7 +71,7 @@ export function warnOfUnknownTeams(
   for (const { id, defaultTeam, claimRules } of providers) {
     const named = [...(defaultTeam === null ? [] : [defaultTeam]), ...claimRules.map(({ team }) => team)];
     const missing = [...new Set(named)].filter((team) => !teams.has(team));
-    if (missing.length > 0) log.warn(`--${flag} names teams that do not exist`, { provider: id, teams: missing });
+    if (missing.length > 0) log.warn(`--${option} names teams that do not exist`, { provider: id, teams: missing });
   }
 }
 
@@ -81,7 +81,7 @@ function checkEntry(value: unknown, refuse: Refuse): Entry {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw refuse(' must be an object');
   checkNames('.', value, Object.keys(Entry.properties), refuse);
   if (checker().Check(value)) return value;
-  const { message } = shapeError(checker().Errors(value), { placeOf: (pointer) => `: ${pointer.slice(1, 100)}` });
+  const { message } = shapeError(checker().Errors(value), { describePlace: (pointer) => `: ${pointer.slice(1, 100)}` });
   throw refuse(message.replace(/^The body/, ''));
 }
 
@@ -91,7 +91,7 @@ function checkNames(prefix: string, object: object, known: readonly string[], re
   if (unknown !== undefined) throw refuse(`${prefix}${unknown} is unknown${nearestKnown(unknown, known)}`);
 }
 
-function nameOf(value: unknown): string {
+function showProviderId(value: unknown): string {
   const id = (value as { readonly id?: unknown } | null)?.id;
   return typeof id === 'string' && id !== '' ? ` (${id.slice(0, 40)})` : '';
 }

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import type { Write } from '../../accounts/store/account-store.ts';
 import { ThreadKeys } from '../../accounts/thread-keys.ts';
-import type { ApiError } from '../../contract/errors.ts';
+import type { Refusal } from '../../contract/errors.ts';
 import { routesFrom } from '../../http/endpoint.ts';
 import { loadHttpEngine } from '../../http/engines/runtime.ts';
 import { Forwarder } from '../../http/relay/relay.ts';
 import { RequestTotals } from '../../http/request-totals.ts';
 import { createRouter, loggingHooks } from '../../http/router.ts';
 import { listenRenewably, type RenewableListener, type Renewal } from '../../http/tls.ts';
-import { inTurns } from '../../http/turns.ts';
+import { limitPerTurn } from '../../http/turns.ts';
 import type { Dispatch } from '../../http/types.ts';
 import { LargeBodies } from '../../ingest/admission/large-bodies.ts';
 import { UnknownSenders } from '../../ingest/admission/rate-limits.ts';
@@ -25,7 +25,7 @@ import { Histogram, watchLoop } from '../../runtime/histogram.ts';
 import { type Log, type LogLevel, threadLog } from '../../runtime/log.ts';
 import { Outbox } from '../../runtime/outbox.ts';
 import { Publisher, Subscriber } from '../../runtime/publication.ts';
-import { errorOf, failureOf } from '../../runtime/thread-calls.ts';
+import { describeFailure, restoreError } from '../../runtime/thread-calls.ts';
 import { ProducerCommitter } from '../../storage/commit/committer.ts';
 import { foldsLate, maxUnfoldedBytes } from '../../storage/commit/embedded-usage.ts';
 import { Intake } from '../../storage/commit/intake.ts';
@@ -33,8 +33,8 @@ import type { ProducerMemory } from '../../storage/commit/journal-memory.ts';
 import { type OtherQueues, SharedQueues } from '../../storage/commit/queue-monitor.ts';
 import { SeriesMirrors } from '../../storage/commit/series-dictionary.ts';
 import type { Config } from '../config/config.ts';
-import { limitsOf } from '../config/limits.ts';
-import type { Admission, Deleted, FrontStart, FrontUpdate, MainUpdate } from './messages.ts';
+import { getSeriesLimits } from '../config/limits.ts';
+import type { Admission, DeletedScope, FrontStart, FrontUpdate, MainUpdate } from './messages.ts';
 
 /** Interval between publications of the figures, ms. */
 const figuresEveryMs = 1000;
@@ -67,21 +67,21 @@ export class FrontThread {
     }, figuresEveryMs);
   }
 
-  async begin(beginning: Beginning): Promise<void> {
+  async begin(initialState: InitialState): Promise<void> {
     const { number, queues, ahead, config, fromMain, listener } = this.#start;
     const publish = (message: FrontUpdate) => this.#publisher.publish(message);
     const others = new SharedQueues(queues, number, performance.timeOrigin);
-    const core = new FrontCore({ config, others, clock: clockAhead(ahead), log: this.#log, publish }, beginning);
+    const core = new FrontCore({ config, others, clock: clockAhead(ahead), log: this.#log, publish }, initialState);
     this.#core = core;
     this.#updates = new Subscriber<MainUpdate>(fromMain, (message) => {
       if (message.about === 'settings') this.#logLevel = message.settings.logLevel;
       core.apply(message);
     });
-    const dispatch = this.#dispatchOf(core, this.#updates);
+    const dispatch = this.#createDispatch(core, this.#updates);
     this.#listener = await listenRenewably(await loadHttpEngine(), { ...listener, dispatch });
   }
 
-  #dispatchOf(core: FrontCore, fromMain: Subscriber<MainUpdate>): Dispatch {
+  #createDispatch(core: FrontCore, fromMain: Subscriber<MainUpdate>): Dispatch {
     const { config } = this.#start;
     const owner: Owner = {
       forward: async (request, body) => ({ ...(await this.#forwarder.forward(request, body)), isRelayed: true }),
@@ -89,17 +89,17 @@ export class FrontThread {
       countsHere: (packet, sender) => core.countsHere(packet, sender),
     };
     const routes = routesFrom(packetRoutes(config), { ...core.packets, owner });
-    const answer = createRouter(routes, {
+    const router = createRouter(routes, {
       ...loggingHooks(config, { log: this.#log, clock: systemClock, randomBytes }),
       totals: this.#totals,
       notFound: (request) => owner.forward(request),
     });
     const isTracing = config.otlpEndpoint !== undefined;
-    return inTurns((request) => {
+    return limitPerTurn((request) => {
       fromMain.catchUp();
       // Only the main thread is connected to the collector.
       if (isTracing && request.header('traceparent') !== undefined) return owner.forward(request);
-      return answer(request);
+      return router(request);
     });
   }
 
@@ -119,7 +119,7 @@ export class FrontThread {
   /** See `Lane.barrier`. Packets whose body is still arriving count as later ones: they see the updates so far. */
   async barrier(application: number): Promise<void> {
     this.#updates?.catchUp();
-    await this.#core?.intake.laneOf(application).barrier(application);
+    await this.#core?.intake.findLane(application).barrier(application);
   }
 
   /** See `Renewable`. */
@@ -160,7 +160,7 @@ function clockAhead(by: Float64Array): TimerClock {
 }
 
 /** The state of the running service that a front-end thread starts with. */
-export interface Beginning {
+export interface InitialState {
   readonly digestSecret: Uint8Array;
   /** All applications and their keys. */
   readonly accounts: readonly Write[];
@@ -195,21 +195,24 @@ class FrontCore {
   /** The environments whose series were asked for. */
   readonly #wanted = new Set<number>();
   #isReady = false;
-  #refusal: ApiError | undefined;
+  #refusal: Refusal | undefined;
 
-  constructor(parts: FrontCoreDeps, beginning: Beginning) {
-    const { config, others, clock, log, publish } = parts;
+  constructor(deps: FrontCoreDeps, initialState: InitialState) {
+    const { config, others, clock, log, publish } = deps;
     const { rate, burst, slowCommit } = config;
     this.#publish = publish;
     this.#clock = clock;
-    this.#mirrors = new SeriesMirrors(limitsOf(config));
-    this.#keys = new ThreadKeys(clock, new Outbox(clock, () => publish({ about: 'keys', marks: this.#keys.take() })));
-    this.#keys.update(beginning.accounts);
-    this.#rates = new ThreadRateLimits(rate, burst, performance.timeOrigin - beginning.timeOrigin);
-    const secret = Buffer.from(beginning.digestSecret);
+    this.#mirrors = new SeriesMirrors(getSeriesLimits(config));
+    this.#keys = new ThreadKeys(
+      clock,
+      new Outbox(clock, () => publish({ about: 'keys', lastUses: this.#keys.take() })),
+    );
+    this.#keys.update(initialState.accounts);
+    this.#rates = new ThreadRateLimits(rate, burst, performance.timeOrigin - initialState.timeOrigin);
+    const secret = Buffer.from(initialState.digestSecret);
     this.#instances = new ThreadInstances(config.instanceTtl * 1000, secret);
     const health = openHealth(() => this.#isReady, publish);
-    const committers = beginning.producers.map((memory) => new ProducerCommitter(memory));
+    const committers = initialState.producers.map((memory) => new ProducerCommitter(memory));
     const slow = { fromMs: slowCommit, log };
     this.intake = new Intake(committers, health, clock, config, { others, slow });
     this.packets = {
@@ -225,17 +228,17 @@ class FrontCore {
       unknown: new UnknownSenders(clock.monotonic()),
       bodies: new LargeBodies(config.bodyBudget),
       messages: noMessages,
-      ledger: this.#openLedger(parts),
+      ledger: this.#openLedger(deps),
       instances: this.#instances,
-      laneOf: (application) => this.intake.laneOf(application),
+      findLane: (application) => this.intake.findLane(application),
       collect: () => this.intake.collect(),
     };
   }
 
   #openLedger({ clock, publish }: FrontCoreDeps): Ledger {
     const outbox = new Outbox(clock, () => publish({ about: 'ledger', figures: ledger.takeFigures() }));
-    const laneOf = (application: number) => this.intake.laneOf(application);
-    const ledger = new Ledger({ clock, outbox, laneOf });
+    const findLane = (application: number) => this.intake.findLane(application);
+    const ledger = new Ledger({ clock, outbox, findLane });
     return ledger;
   }
 
@@ -273,10 +276,10 @@ class FrontCore {
 
   #setAdmission({ ready, refusal }: Admission): void {
     this.#isReady = ready;
-    this.#refusal = refusal && (errorOf(refusal) as ApiError);
+    this.#refusal = refusal && (restoreError(refusal) as Refusal);
   }
 
-  #forget({ application, environments, whole }: Deleted): void {
+  #forget({ application, environments, whole }: DeletedScope): void {
     for (const environment of environments) {
       this.#mirrors.forget(environment);
       this.#wanted.delete(environment);
@@ -297,6 +300,6 @@ function openHealth(isReady: () => boolean, publish: FrontCoreDeps['publish']) {
       return isReady();
     },
     /** The main thread decides whether the service recovers. */
-    failed: (error: unknown) => publish({ about: 'failure', failure: failureOf(error) }),
+    failed: (error: unknown) => publish({ about: 'failure', failure: describeFailure(error) }),
   };
 }

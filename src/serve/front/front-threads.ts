@@ -8,7 +8,7 @@ import { MessageChannel } from 'node:worker_threads';
 import type { Directory } from '../../accounts/directory.ts';
 import type { AccountStore, Write } from '../../accounts/store/account-store.ts';
 import { allKeyWrites, keyWrites } from '../../accounts/thread-keys.ts';
-import type { ApiError } from '../../contract/errors.ts';
+import type { Refusal } from '../../contract/errors.ts';
 import { Receiver } from '../../http/relay/relay.ts';
 import type { RequestTotals } from '../../http/request-totals.ts';
 import { type Renewable, type Renewal, reopenAll } from '../../http/tls.ts';
@@ -20,18 +20,18 @@ import { type Clock, systemClock } from '../../runtime/clock.ts';
 import { Histogram } from '../../runtime/histogram.ts';
 import type { Log } from '../../runtime/log.ts';
 import { Publisher, publication, Subscriber } from '../../runtime/publication.ts';
-import { failureOf } from '../../runtime/thread-calls.ts';
+import { describeFailure } from '../../runtime/thread-calls.ts';
 import { WorkerThread } from '../../runtime/worker-thread.ts';
-import { CommitFailed } from '../../storage/commit/committer.ts';
+import { CommitError } from '../../storage/commit/committer.ts';
 import type { Intake } from '../../storage/commit/intake.ts';
 import { queuesMemory, SharedQueues } from '../../storage/commit/queue-monitor.ts';
 import { DurableSeries } from '../../storage/commit/series-dictionary.ts';
 import type { UsageStore } from '../../storage/commit/usage-store.ts';
 import type { StoreHealth } from '../../storage/lmdb/store-health.ts';
 import type { Config } from '../config/config.ts';
-import type { Beginning, FrontThread } from './front-thread.ts';
+import type { FrontThread, InitialState } from './front-thread.ts';
 import {
-  type Deleted,
+  type DeletedScope,
   type FrontStart,
   type FrontUpdate,
   joinedListener,
@@ -58,14 +58,14 @@ interface Thread {
 interface FrontOwner {
   readonly clock: Clock;
   readonly accountStore: AccountStore;
-  readonly directory: Pick<Directory, 'addMarks'>;
+  readonly directory: Pick<Directory, 'addKeyEvents'>;
   readonly usageStore: UsageStore;
   readonly health: StoreHealth;
   readonly intake: Intake;
   readonly counting: Pick<CountingDeps, 'dictionary' | 'ledger'>;
 }
 
-interface Served {
+interface ServingState {
   readonly owner: FrontOwner;
   readonly totals: RequestTotals;
   readonly durable: DurableSeries;
@@ -80,10 +80,10 @@ export class FrontThreads {
   readonly #queues: SharedArrayBuffer;
   /** How far the clock of the service is ahead of the machine's, ms. Nodes use the time of PostgreSQL. */
   readonly #ahead = new Float64Array(new SharedArrayBuffer(8));
-  #served: Served | undefined;
+  #served: ServingState | undefined;
   /** The published state: see `publishAdmission`. */
   #isReady = false;
-  #refusal: ApiError | undefined;
+  #refusal: Refusal | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isClosing = false;
 
@@ -131,7 +131,7 @@ export class FrontThreads {
     });
     this.#timer = setInterval(() => this.#look(), lookEveryMs).unref();
     this.#look();
-    await Promise.all(this.#threads.map(({ calls }, at) => calls.call('begin', beginningOf(owner, at))));
+    await Promise.all(this.#threads.map(({ calls }, at) => calls.call('begin', createInitialState(owner, at))));
   }
 
   /** Takes what the threads have published. Call it before a request that shows it. */
@@ -157,7 +157,7 @@ export class FrontThreads {
   }
 
   /** Frees the memory for deleted environments and applications. */
-  forget({ application, environments, whole }: Deleted): void {
+  forget({ application, environments, whole }: DeletedScope): void {
     for (const environment of environments) this.#served?.durable.forget(environment);
     this.#publish({ about: 'deletion', application, environments, whole });
   }
@@ -258,7 +258,7 @@ export class FrontThreads {
     if (ready === this.#isReady && refusal === this.#refusal) return;
     this.#isReady = ready;
     this.#refusal = refusal;
-    this.#publish({ about: 'admission', admission: { ready, refusal: refusal && failureOf(refusal) } });
+    this.#publish({ about: 'admission', admission: { ready, refusal: refusal && describeFailure(refusal) } });
   }
 
   #apply(thread: Thread, message: FrontUpdate): void {
@@ -269,17 +269,17 @@ export class FrontThreads {
     } else if (message.about === 'ledger') {
       owner.counting.ledger.addFigures(message.figures);
     } else if (message.about === 'keys') {
-      owner.directory.addMarks(message.marks);
+      owner.directory.addKeyEvents(message.lastUses);
     } else if (message.about === 'environment') {
       const json = JSON.stringify(durable.of(message.wanted));
       thread.fromMain.publish({ about: 'dictionary', environment: message.wanted, json });
     } else {
-      owner.health.failed(new CommitFailed(message.failure.message, message.failure.code));
+      owner.health.failed(new CommitError(message.failure.message, message.failure.code));
     }
   }
 }
 
-function beginningOf({ usageStore, accountStore }: FrontOwner, at: number): Beginning {
+function createInitialState({ usageStore, accountStore }: FrontOwner, at: number): InitialState {
   return {
     digestSecret: usageStore.digestSecret,
     accounts: allKeyWrites(accountStore),

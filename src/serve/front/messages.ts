@@ -1,5 +1,5 @@
 import type { MessagePort } from 'node:worker_threads';
-import type { ThreadKeyMarks } from '../../accounts/key-marks.ts';
+import type { ThreadKeyEvents } from '../../accounts/key-marks.ts';
 import type { Write } from '../../accounts/store/account-store.ts';
 import type { TakenTotals } from '../../http/request-totals.ts';
 import type { ListenOptions } from '../../http/types.ts';
@@ -23,12 +23,12 @@ export type MainUpdate =
   | { readonly about: 'dictionary'; readonly environment: number; readonly json: string }
   | { readonly about: 'limit'; readonly limit: SharedLimit }
   | { readonly about: 'instances'; readonly change: InstanceChange }
-  | ({ readonly about: 'deletion' } & Deleted)
+  | ({ readonly about: 'deletion' } & DeletedScope)
   | { readonly about: 'admission'; readonly admission: Admission }
   | { readonly about: 'settings'; readonly settings: LiveSettings };
 
 /** A deleted application, or deleted environments of one. */
-export type Deleted = Pick<Deletion, 'application' | 'environments' | 'whole'>;
+export type DeletedScope = Pick<Deletion, 'application' | 'environments' | 'whole'>;
 
 export interface Admission {
   readonly ready: boolean;
@@ -42,7 +42,7 @@ export type LiveSettings = Pick<Config, 'rate' | 'burst' | 'logLevel'>;
 export type FrontUpdate =
   | { readonly about: 'figures'; readonly requests: TakenTotals; readonly commits: TakenCommits }
   | { readonly about: 'ledger'; readonly figures: LedgerFigures }
-  | { readonly about: 'keys'; readonly marks: ThreadKeyMarks }
+  | { readonly about: 'keys'; readonly lastUses: ThreadKeyEvents }
   /** The thread wants to count packets of an environment, and needs its series. */
   | { readonly about: 'environment'; readonly wanted: number }
   | { readonly about: 'failure'; readonly failure: Failure };

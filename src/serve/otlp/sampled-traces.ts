@@ -13,11 +13,11 @@ import {
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import type { Resource } from '@opentelemetry/resources';
 import { AlwaysOnSampler, BasicTracerProvider, type SpanProcessor } from '@opentelemetry/sdk-trace-base';
-import { ApiError } from '../../contract/errors.ts';
+import { Refusal } from '../../contract/errors.ts';
 import type { RequestTrace, RequestTraces } from '../../http/router.ts';
-import type { Reply, Request } from '../../http/types.ts';
+import type { HttpResponse, Request } from '../../http/types.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import type { PartOfSpan, Span as ServiceSpan } from '../../runtime/spans.ts';
+import type { ChildSpanOptions, Span as ServiceSpan } from '../../runtime/spans.ts';
 
 interface TraceSettings {
   readonly processor: SpanProcessor;
@@ -60,7 +60,7 @@ export class SampledTraces {
   }
 
   /** In the trace of the request that caused the delivery, or in a sampled trace of its own. */
-  delivery(cause: string | undefined, attributes: PartOfSpan['attributes']): TracedSpan | undefined {
+  delivery(cause: string | undefined, attributes: ChildSpanOptions['attributes']): TracedSpan | undefined {
     const parent = cause === undefined ? this.#byChance() : this.#continued(cause, undefined);
     return parent && this.#start('POST webhook', SpanKind.CLIENT, { ...attributes }, parent)?.traced;
   }
@@ -73,7 +73,7 @@ export class SampledTraces {
     const begun = this.#start(method, SpanKind.SERVER, { 'http.request.method': method }, parent);
     if (begun === undefined) return undefined;
     const { span, traced } = begun;
-    return { span: traced, end: (route, reply) => endSpan(span, traced, method, route, reply) };
+    return { span: traced, end: (route, response) => endSpan(span, traced, method, route, response) };
   }
 
   #byChance(): Context | undefined {
@@ -106,15 +106,15 @@ export class SampledTraces {
 }
 
 /** The `traceresponse` header names the span to the caller (W3C Trace Context, level 2). */
-function endSpan(span: Span, traced: TracedSpan, method: string, route: string, reply: Reply): Reply {
-  const { status, code, headers } = reply;
+function endSpan(span: Span, traced: TracedSpan, method: string, route: string, response: HttpResponse): HttpResponse {
+  const { status, code, headers } = response;
   span.updateName(`${method} ${route}`);
   span.setAttribute('http.route', route);
   span.setAttribute('http.response.status_code', status);
   if (code !== undefined) span.setAttribute('error.type', code);
   if (status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
   traced.end();
-  return { ...reply, headers: { ...headers, traceresponse: traced.traceparent } };
+  return { ...response, headers: { ...headers, traceresponse: traced.traceparent } };
 }
 
 class TracedSpan implements ServiceSpan {
@@ -134,7 +134,7 @@ class TracedSpan implements ServiceSpan {
     return `00-${traceId}-${spanId}-01`;
   }
 
-  part(name: string, { isCall = false, attributes = {} }: PartOfSpan = {}): TracedSpan {
+  startChild(name: string, { isCall = false, attributes = {} }: ChildSpanOptions = {}): TracedSpan {
     const kind = isCall ? SpanKind.CLIENT : SpanKind.INTERNAL;
     const parent = trace.setSpan(ROOT_CONTEXT, this.#span);
     const options = { kind, attributes, startTime: this.#now() };
@@ -144,14 +144,14 @@ class TracedSpan implements ServiceSpan {
   /** Records only the type of an error: its message may name a person. */
   end(error?: unknown): void {
     if (error !== undefined) {
-      this.#span.setAttribute('error.type', typeOf(error));
+      this.#span.setAttribute('error.type', getErrorType(error));
       this.#span.setStatus({ code: SpanStatusCode.ERROR });
     }
     this.#span.end(this.#now());
   }
 }
 
-function typeOf(error: unknown): string {
-  if (error instanceof ApiError) return error.code;
+function getErrorType(error: unknown): string {
+  if (error instanceof Refusal) return error.code;
   return error instanceof Error ? error.name : String(error);
 }

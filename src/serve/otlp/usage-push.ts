@@ -13,7 +13,7 @@ import {
 import type { Directory } from '../../accounts/directory.ts';
 import type { Labels } from '../../http/exposition.ts';
 import type { ReportPool } from '../../reports/report-pool.ts';
-import { type MonthUsage, monthOf } from '../../reports/usage/month-usage.ts';
+import { type MonthUsage, startOfMonth } from '../../reports/usage/month-usage.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { UsageStore, UsageStoreStatus } from '../../storage/commit/usage-store.ts';
@@ -74,12 +74,12 @@ export class UsagePush {
   async #push(application: Application): Promise<void> {
     const { reports, clock, directory } = this.#core;
     const at = clock.now();
-    const since = monthOf(at);
+    const since = startOfMonth(at);
     const range = { from: since / 60_000, to: Math.ceil((at + 1) / 60_000), step: 'day' } as const;
     const { id, teamId, environments } = application;
     const usage = await reports.make(teamId, 'monthUsage', { environments, range });
     const gauges = new Set(
-      [...directory.metricsOf(id).values()].filter(({ kind }) => kind === 'gauge').map(({ name }) => name),
+      [...directory.getMetrics(id).values()].filter(({ kind }) => kind === 'gauge').map(({ name }) => name),
     );
     await this.#send(usageMetrics({ application, usage, gauges, since, at }));
   }
@@ -130,7 +130,7 @@ function usageMetrics({ application, usage, gauges, since, at }: PushedUsage): R
   const points = <Value>(
     rows: readonly { readonly labels: Labels; readonly value: Value }[],
     figure: (value: Value) => number,
-  ) => rows.map(({ labels, value }) => ({ ...span, attributes: attributesOf(labels), value: figure(value) }));
+  ) => rows.map(({ labels, value }) => ({ ...span, attributes: createAttributes(labels), value: figure(value) }));
   const counted = (field: 'checks' | 'used' | 'viewed', description: string) =>
     sum(
       `flagmeter.feature.${field}`,
@@ -174,7 +174,7 @@ const conventions: Readonly<Record<string, string>> = {
   metric: 'flagmeter.metric.name',
 };
 
-function attributesOf(labels: Labels): Attributes {
+function createAttributes(labels: Labels): Attributes {
   return Object.fromEntries(Object.entries(labels).map(([name, value]) => [conventions[name]!, value]));
 }
 

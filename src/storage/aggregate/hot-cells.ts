@@ -3,21 +3,21 @@ import {
   BlockEncoder,
   type BucketWidth,
   blockKey,
-  blockOf,
-  bucketOf,
   bucketWidth,
   type CellCodec,
   type Counts,
   cellsPerBlock,
+  computeBlock,
+  computePlace,
   decodeBlock,
+  decodeMinute,
+  decodeWidth,
+  encodeBucket,
   floorTo,
-  minuteOf,
   minutesPerDay,
-  placeOf,
   seriesPerEnvironment,
-  widthOf,
 } from '../lmdb/blocks.ts';
-import { type Carried, daysOver, notCarried, putCarried, readCarried } from '../lmdb/carried.ts';
+import { daysOver, noRollUp, putRollUpState, type RollUpState, readRollUpState } from '../lmdb/carried.ts';
 import type { Table } from '../lmdb/lmdb.ts';
 import type { UsageTables } from '../lmdb/usage.ts';
 import { addCounts, mergeCounts } from './merge.ts';
@@ -64,7 +64,7 @@ export class HotCells<T> {
 
   /** The cell of a series in a bucket (see `bucketOf`), to be changed in place by the caller. */
   touch(ref: number, bucket: number): T {
-    const block = this.#blockAt(blockOf(ref), bucket);
+    const block = this.#blockAt(computeBlock(ref), bucket);
     if (!block.touched) {
       block.touched = true;
       this.#touched.push(block);
@@ -148,15 +148,15 @@ const day = minutesPerDay;
 export class HotCounts {
   readonly #store: Pick<UsageTables, 'carried'>;
   readonly #cells: HotCells<Counts>;
-  readonly #carried = new Map<number, Carried>();
-  readonly #marked = new Set<number>();
+  readonly #carried = new Map<number, RollUpState>();
+  readonly #changed = new Set<number>();
   /** Environments with late additions since the last `put`. */
   readonly #late = new Set<number>();
   /** Environments in which a past day got a user since the last `put`. */
   readonly #lateUsers = new Set<number>();
   /** The environment of the last addition. All records of a packet belong to one environment. */
   #environment = -1;
-  #ofEnvironment = notCarried;
+  #ofEnvironment = noRollUp;
 
   constructor(store: Pick<UsageTables, 'carried'>, cells: HotCells<Counts>) {
     this.#store = store;
@@ -166,51 +166,51 @@ export class HotCounts {
   add(ref: number, bucket: number, checks: number, used: number, viewed: number): void {
     addCounts(this.#cells.touch(ref, bucket), checks, used, viewed);
     const environment = Math.floor(ref / seriesPerEnvironment);
-    if (environment !== this.#environment) this.#turnTo(environment);
+    if (environment !== this.#environment) this.#selectEnvironment(environment);
     // Nearly always the minute is not rolled up, so this is all.
-    const isMinute = widthOf(bucket) === bucketWidth.minute;
-    if (isMinute && placeOf(minuteOf(bucket), blockOf(ref)) >= this.#ofEnvironment.minutes) return;
-    this.#addLate(ref, widthOf(bucket), minuteOf(bucket), { checks, used, viewed });
+    const isMinute = decodeWidth(bucket) === bucketWidth.minute;
+    if (isMinute && computePlace(decodeMinute(bucket), computeBlock(ref)) >= this.#ofEnvironment.minutes) return;
+    this.#addLate(ref, decodeWidth(bucket), decodeMinute(bucket), { checks, used, viewed });
   }
 
   /** Records that a series got a user in a minute (since the epoch). */
   noteUser(ref: number, minute: number): void {
     const environment = Math.floor(ref / seriesPerEnvironment);
-    if (environment !== this.#environment) this.#turnTo(environment);
+    if (environment !== this.#environment) this.#selectEnvironment(environment);
     if (minute >= daysOver(this.#ofEnvironment) * day || this.#lateUsers.has(environment)) return;
     this.#lateUsers.add(environment);
-    this.mark(environment, { lateUsers: this.#ofEnvironment.lateUsers + 1 });
+    this.updateRollUpState(environment, { lateUsers: this.#ofEnvironment.lateUsers + 1 });
   }
 
   /** Adds rolled-up counts to an hour, and to its day if the hour is rolled up. @param minute start of the hour */
   addToHour(ref: number, minute: number, counts: Counts): void {
-    mergeCounts(this.#cells.touch(ref, bucketOf(bucketWidth.hour, minute)), counts);
-    const { hours } = this.carriedOf(Math.floor(ref / seriesPerEnvironment));
-    if (placeOf(minute, blockOf(ref)) < hours) this.addToDay(ref, floorTo(minute, day), counts);
+    mergeCounts(this.#cells.touch(ref, encodeBucket(bucketWidth.hour, minute)), counts);
+    const { hours } = this.getRollUpState(Math.floor(ref / seriesPerEnvironment));
+    if (computePlace(minute, computeBlock(ref)) < hours) this.addToDay(ref, floorTo(minute, day), counts);
   }
 
   addToDay(ref: number, minute: number, counts: Counts): void {
-    mergeCounts(this.#cells.touch(ref, bucketOf(bucketWidth.day, minute)), counts);
+    mergeCounts(this.#cells.touch(ref, encodeBucket(bucketWidth.day, minute)), counts);
   }
 
-  carriedOf(environment: number): Carried {
-    if (environment !== this.#environment) this.#turnTo(environment);
+  getRollUpState(environment: number): RollUpState {
+    if (environment !== this.#environment) this.#selectEnvironment(environment);
     return this.#ofEnvironment;
   }
 
   /** Moves the marks of an environment. They are written with the next `put`. */
-  mark(environment: number, moved: Partial<Carried>): void {
-    this.#ofEnvironment = { ...this.carriedOf(environment), ...moved };
+  updateRollUpState(environment: number, moved: Partial<RollUpState>): void {
+    this.#ofEnvironment = { ...this.getRollUpState(environment), ...moved };
     this.#carried.set(environment, this.#ofEnvironment);
-    this.#marked.add(environment);
+    this.#changed.add(environment);
   }
 
   put(): void {
     this.#cells.put();
-    for (const environment of this.#marked) {
-      putCarried(this.#store.carried, environment, this.#carried.get(environment)!);
+    for (const environment of this.#changed) {
+      putRollUpState(this.#store.carried, environment, this.#carried.get(environment)!);
     }
-    this.#marked.clear();
+    this.#changed.clear();
     this.#late.clear();
     this.#lateUsers.clear();
   }
@@ -218,7 +218,7 @@ export class HotCounts {
   forget(): void {
     this.#cells.forget();
     this.#carried.clear();
-    this.#marked.clear();
+    this.#changed.clear();
     this.#late.clear();
     this.#lateUsers.clear();
     this.#environment = -1;
@@ -232,8 +232,8 @@ export class HotCounts {
     this.#cells.dropBlock(number, bucket);
   }
 
-  #turnTo(environment: number): void {
-    const carried = this.#carried.get(environment) ?? readCarried(this.#store.carried, environment);
+  #selectEnvironment(environment: number): void {
+    const carried = this.#carried.get(environment) ?? readRollUpState(this.#store.carried, environment);
     this.#carried.set(environment, carried);
     this.#environment = environment;
     this.#ofEnvironment = carried;
@@ -244,12 +244,12 @@ export class HotCounts {
     const { hours, minutesFrom, hoursFrom, late } = this.#ofEnvironment;
     if (!this.#late.has(this.#environment)) {
       this.#late.add(this.#environment);
-      this.mark(this.#environment, { late: late + 1 });
+      this.updateRollUpState(this.#environment, { late: late + 1 });
     }
     if (width === bucketWidth.minute) this.addToHour(ref, floorTo(minute, hour), counts);
     else if (width === bucketWidth.hour) {
-      if (minutesFrom < minute + hour) this.mark(this.#environment, { minutesFrom: minute + hour });
-      if (placeOf(minute, blockOf(ref)) < hours) this.addToDay(ref, floorTo(minute, day), counts);
-    } else if (hoursFrom < minute + day) this.mark(this.#environment, { hoursFrom: minute + day });
+      if (minutesFrom < minute + hour) this.updateRollUpState(this.#environment, { minutesFrom: minute + hour });
+      if (computePlace(minute, computeBlock(ref)) < hours) this.addToDay(ref, floorTo(minute, day), counts);
+    } else if (hoursFrom < minute + day) this.updateRollUpState(this.#environment, { hoursFrom: minute + day });
   }
 }

@@ -1,16 +1,16 @@
 import { surplusName } from '../../contract/names.ts';
 import {
+  decodeDimensions,
   deleteLedger,
+  encodeDimensions,
   getLedgerTotal,
+  type LedgerDimensions,
   type LedgerLine,
-  type LedgerSubject,
   type LedgerTotal,
   ledgerEntries,
   ledgerKey,
   ledgerLifeHours,
   putLedgerRow,
-  subjectOf,
-  subjectText,
 } from '../lmdb/ledger.ts';
 import type { UsageTables } from '../lmdb/usage.ts';
 import { mergeLedgerTotal } from './merge.ts';
@@ -44,7 +44,7 @@ export class HotLedger {
 
   add(lines: readonly LedgerLine[]): void {
     for (const line of lines) {
-      const row = this.#rowOf(line);
+      const row = this.#getRow(line);
       mergeLedgerTotal(row.totals, line);
       this.#touched.add(row);
     }
@@ -66,35 +66,35 @@ export class HotLedger {
     this.#bounds.clear();
   }
 
-  #rowOf(line: LedgerLine): HotRow {
+  #getRow(line: LedgerLine): HotRow {
     const name = `${line.application} ${line.hour} ${line.subject}`;
     const known = this.#rows.get(name);
     if (known !== undefined) return known;
     const key = ledgerKey(line);
     const totals = getLedgerTotal(this.#store, key);
     const other = totals === undefined && this.#isBounded ? this.#otherThan(line) : undefined;
-    const row = other === undefined ? this.#open(key, line, totals) : this.#rowOf(other);
+    const row = other === undefined ? this.#open(key, line, totals) : this.#getRow(other);
     this.#rows.set(name, row);
     return row;
   }
 
   /** The line that counts a new row beyond the bound; `undefined` if there is room. */
   #otherThan(line: LedgerLine): LedgerLine | undefined {
-    const subject = subjectOf(line.subject);
-    const bound = this.#boundOf(line);
-    if (subject.userAgent !== surplusName && !bound.admits(subject))
-      return { ...line, subject: subjectText(ofOtherSenders(subject)) };
-    bound.add(subject);
+    const dimensions = decodeDimensions(line.subject);
+    const bound = this.#getBound(line);
+    if (dimensions.userAgent !== surplusName && !bound.admits(dimensions))
+      return { ...line, subject: encodeDimensions(ofOtherSenders(dimensions)) };
+    bound.add(dimensions);
     return undefined;
   }
 
   /** The bound of an hour, with the rows that are stored or were opened since. */
-  #boundOf({ application, hour }: LedgerLine): LedgerBound {
+  #getBound({ application, hour }: LedgerLine): LedgerBound {
     const name = `${application} ${hour}`;
     const known = this.#bounds.get(name);
     if (known !== undefined) return known;
     const bound = new LedgerBound();
-    for (const { subject } of ledgerEntries(this.#store, application, hour, hour + 1)) bound.add(subject);
+    for (const { dimensions } of ledgerEntries(this.#store, application, hour, hour + 1)) bound.add(dimensions);
     this.#bounds.set(name, bound);
     return bound;
   }
@@ -115,22 +115,22 @@ export class LedgerBound {
   #rows = 0;
   readonly #senders = new Set<string>();
 
-  add(subject: LedgerSubject): void {
+  add(dimensions: LedgerDimensions): void {
     this.#rows += 1;
-    if (subject.userAgent !== surplusName) this.#senders.add(senderText(subject));
+    if (dimensions.userAgent !== surplusName) this.#senders.add(senderText(dimensions));
   }
 
   /** True if a new row of the sender fits. The row of `surplusName` always fits. */
-  admits(subject: LedgerSubject): boolean {
+  admits(dimensions: LedgerDimensions): boolean {
     if (this.#rows >= rowsPerHour) return false;
-    return this.#senders.size < sendersPerHour || this.#senders.has(senderText(subject));
+    return this.#senders.size < sendersPerHour || this.#senders.has(senderText(dimensions));
   }
 }
 
-export function ofOtherSenders(subject: LedgerSubject): LedgerSubject {
-  return { ...subject, userAgent: surplusName, instance: null };
+export function ofOtherSenders(dimensions: LedgerDimensions): LedgerDimensions {
+  return { ...dimensions, userAgent: surplusName, instance: null };
 }
 
-function senderText({ userAgent, instance }: LedgerSubject): string {
+function senderText({ userAgent, instance }: LedgerDimensions): string {
   return JSON.stringify([userAgent, instance]);
 }

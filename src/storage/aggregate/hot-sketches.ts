@@ -8,7 +8,7 @@ import {
   writeChunk,
   writeChunkKey,
 } from '../lmdb/sketches.ts';
-import { Chunk, chunkOf, couponOf } from './hyperloglog.ts';
+import { Chunk, createCoupon, getChunkNumber } from './hyperloglog.ts';
 
 interface HotSketch {
   readonly ref: number;
@@ -62,8 +62,8 @@ export class HotSketches {
 
   /** Call it inside the transaction: if there is no room, it writes the pending changes. @param day since the epoch, UTC */
   add(ref: number, day: number, high: number, low: number): void {
-    const coupon = couponOf(high, low);
-    const hot = this.#chunkAt(ref, day, chunkOf(coupon));
+    const coupon = createCoupon(high, low);
+    const hot = this.#chunkAt(ref, day, getChunkNumber(coupon));
     const before = hot.chunk.bytes;
     if (!hot.chunk.add(coupon)) return;
     hot.stored?.add(coupon);
@@ -115,13 +115,13 @@ export class HotSketches {
   }
 
   #chunkAt(ref: number, day: number, index: number): HotChunk {
-    if (this.#recentBytes > this.#limit / 2) this.#turn();
+    if (this.#recentBytes > this.#limit / 2) this.#startGeneration();
     const sketch = this.#recent.get(day)?.get(ref) ?? this.#open(ref, day);
     return sketch.chunks[index] ?? this.#load(sketch, index);
   }
 
   /** Starts a new generation. The old one must not contain unwritten changes. */
-  #turn(): void {
+  #startGeneration(): void {
     this.put();
     this.#old = this.#recent;
     this.#oldBytes = this.#recentBytes;

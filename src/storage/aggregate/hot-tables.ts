@@ -1,11 +1,11 @@
 import { assert } from '../../runtime/assert.ts';
 import {
-  blockOf,
   cellsPerBlock,
+  computeBlock,
   countsCodec,
+  decodeMinute,
   type Measurement,
   measurementCodec,
-  minuteOf,
   minutesPerDay,
 } from '../lmdb/blocks.ts';
 import { slotMs, sweepSenders } from '../lmdb/senders.ts';
@@ -24,15 +24,15 @@ export interface HotTables {
   readonly counts: HotCounts;
   readonly measurements: HotCells<Measurement>;
   readonly sketches: HotSketches;
-  readonly seen: HotSeen;
+  readonly seen: HotSeenTimes;
   readonly senders: SenderSweep;
   readonly totals: TotalSweep;
 }
 
 /** Creates empty caches. @param taken whether the store is one that is emptied repeatedly: see `HotSketches` */
 export function createHotTables(store: UsageTables, taken = false): HotTables {
-  const seen = new HotSeen(store);
-  const inBucket = (ref: number, bucket: number) => seen.mark(ref, minuteOf(bucket));
+  const seen = new HotSeenTimes(store);
+  const inBucket = (ref: number, bucket: number) => seen.record(ref, decodeMinute(bucket));
   return {
     counts: new HotCounts(store, new HotCells(store.counts, countsCodec, hotBlockLimit, inBucket)),
     measurements: new HotCells(store.measurements, measurementCodec, hotBlockLimit, inBucket),
@@ -51,7 +51,7 @@ export function addUser(
   high: number,
   low: number,
 ): void {
-  hot.seen.mark(ref, minute);
+  hot.seen.record(ref, minute);
   countUser(hot, ref, minute, high, low);
 }
 
@@ -129,7 +129,7 @@ interface HotBlock {
 }
 
 /** First-seen and last-seen times of the series in use. Only changes are written: a block per minute. */
-class HotSeen {
+class HotSeenTimes {
   readonly #store: UsageTables;
   readonly #blocks = new Map<number, HotBlock>();
   #touched: HotBlock[] = [];
@@ -139,8 +139,8 @@ class HotSeen {
   }
 
   /** The first call sets when a series was first seen. Late reports and senders with wrong clocks do not move that time back. */
-  mark(ref: number, minute: number): void {
-    const block = this.#blockOf(ref);
+  record(ref: number, minute: number): void {
+    const block = this.#getBlock(ref);
     const at = (ref % cellsPerBlock) * seenWidth;
     const { minutes } = block;
     if (minute <= minutes[at + 1]!) return;
@@ -153,8 +153,8 @@ class HotSeen {
   }
 
   /** Moves the time when a seen series was first seen back to an earlier minute, which a history reports. */
-  markEarlier(ref: number, minute: number): void {
-    const block = this.#blockOf(ref);
+  recordEarlier(ref: number, minute: number): void {
+    const block = this.#getBlock(ref);
     const at = (ref % cellsPerBlock) * seenWidth;
     if (block.minutes[at]! <= minute) return;
     block.minutes[at] = minute;
@@ -175,8 +175,8 @@ class HotSeen {
     this.#touched = [];
   }
 
-  #blockOf(ref: number): HotBlock {
-    const number = blockOf(ref);
+  #getBlock(ref: number): HotBlock {
+    const number = computeBlock(ref);
     return this.#blocks.get(number) ?? this.#load(number);
   }
 

@@ -17,12 +17,12 @@ const registerBits = 15;
 const couponBits = 26;
 
 /** The coupon of a user's hash, which is given as two unsigned 32-bit halves. */
-export function couponOf(high: number, low: number): number {
+export function createCoupon(high: number, low: number): number {
   const rank = (high & 63) !== 0 ? Math.clz32(high & 63) - 25 : Math.clz32(low) + 7;
   return ((high & ~63) | rank) >>> 0;
 }
 
-export function chunkOf(coupon: number): number {
+export function getChunkNumber(coupon: number): number {
   return coupon >>> 27;
 }
 
@@ -108,7 +108,7 @@ export class Chunk {
   }
 
   #toRegisters(): Uint8Array {
-    const made = registersOf(this.content);
+    const made = createRegisters(this.content);
     this.#registers = made;
     this.#coupons = noCoupons;
     this.#size = 0;
@@ -127,7 +127,7 @@ function raise(into: Uint8Array, coupon: number): boolean {
   return true;
 }
 
-function registersOf(content: ChunkContent): Uint8Array {
+function createRegisters(content: ChunkContent): Uint8Array {
   if (content.registers !== undefined) return content.registers;
   const made = new Uint8Array(registersPerChunk);
   for (const coupon of content.coupons) raise(made, coupon);
@@ -139,8 +139,8 @@ export class HyperLogLog {
   readonly #chunks: (Chunk | undefined)[] = new Array(chunksPerSketch).fill(undefined);
 
   add(high: number, low: number): boolean {
-    const coupon = couponOf(high, low);
-    return this.#chunk(chunkOf(coupon)).add(coupon);
+    const coupon = createCoupon(high, low);
+    return this.#chunk(getChunkNumber(coupon)).add(coupon);
   }
 
   mergeChunk(chunk: number, content: ChunkContent): void {
@@ -185,7 +185,7 @@ export class HyperLogLog {
     const counts = new Uint32Array(greatestRank + 1);
     counts[0] = registers;
     for (const [, content] of this.contents()) {
-      const ranks = registersOf(content);
+      const ranks = createRegisters(content);
       for (let index = 0; index < registersPerChunk; index++) counts[ranks[index]!]! += 1;
       counts[0]! -= registersPerChunk;
     }

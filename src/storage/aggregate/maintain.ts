@@ -5,18 +5,18 @@
 
 import {
   type BucketWidth,
-  blockOf,
   blocksAt,
-  bucketOf,
   bucketWidth,
   type Counts,
+  computeBlock,
+  computePlace,
   countsCodec,
+  encodeBucket,
   floorTo,
   type Horizons,
   measurementCodec,
   minutesPerDay,
   type Places,
-  placeOf,
   type StoredBlock,
 } from '../lmdb/blocks.ts';
 import { removeAllExposures, sweepExposures } from '../lmdb/exposures.ts';
@@ -63,9 +63,9 @@ function retentions(store: UsageTables, hot: HotTables, step: RetentionStep): re
   const { environment, horizons, now, exposureDays } = step;
   const sketchDays = Math.floor(horizons.days / minutesPerDay);
   return [
-    (room) => carry(store, hot.counts, environment, Math.floor(now / 60_000) - 1, room),
+    (room) => rollUpCounts(store, hot.counts, environment, Math.floor(now / 60_000) - 1, room),
     (room) => expire(store, hot.counts, environment, horizons, room),
-    (room) => rollUp(store, hot, environment, horizons, room),
+    (room) => rollUpMeasurements(store, hot, environment, horizons, room),
     (room) => deleteSketches(store, environment, sketchDays, room),
     (room) => sweepInstances(store, now, room),
     (room) => sweepExposures(store, now, room, exposureDays),
@@ -106,7 +106,7 @@ export function erasures(store: UsageTables, { application, environments, whole 
  * @param limit maximum number of blocks to move; bounds how long a batch waits
  * @returns blocks moved: fewer than `limit` if none are left
  */
-export function rollUp(
+export function rollUpMeasurements(
   store: UsageTables,
   hot: HotTables,
   environment: number,
@@ -117,13 +117,13 @@ export function rollUp(
   const cells = hot.measurements;
   const move = (width: BucketWidth, before: number, room: number, to?: Bucket) => {
     if (room === 0) return 0;
-    const places = { from: 0, to: placeOf(before) };
+    const places = { from: 0, to: computePlace(before) };
     const blocks = blocksAt(table, measurementCodec, environment, width, places, room);
     for (const block of blocks) {
       table.removeSync(block.key);
-      cells.drop(bucketOf(width, block.minute));
+      cells.drop(encodeBucket(width, block.minute));
       if (to === undefined) continue;
-      const bucket = bucketOf(to.width, floorTo(block.minute, to.minutes));
+      const bucket = encodeBucket(to.width, floorTo(block.minute, to.minutes));
       eachCell(block, (ref, cell) => mergeMeasurement(cells.touch(ref, bucket), cell));
     }
     cells.put();
@@ -151,7 +151,7 @@ const perRecord = 8;
  * @param limit bounds how long a batch waits
  * @returns the used part of the limit: less than the limit if nothing is left
  */
-export function carry(
+export function rollUpCounts(
   store: UsageTables,
   counts: HotCounts,
   environment: number,
@@ -159,39 +159,39 @@ export function carry(
   limit: number,
 ): number {
   const room = limit * perRecord;
-  const carriedMinutes = carryWidth(store, counts, environment, minutesToHours, before, room);
+  const movedMinutes = rollUpWidth(store, counts, environment, minutesToHours, before, room);
   counts.put(); // Hours are read from the table.
-  const carriedHours = carryWidth(store, counts, environment, hoursToDays, before, room - carriedMinutes);
+  const movedHours = rollUpWidth(store, counts, environment, hoursToDays, before, room - movedMinutes);
   counts.put();
-  return Math.ceil((carriedMinutes + carriedHours) / perRecord);
+  return Math.ceil((movedMinutes + movedHours) / perRecord);
 }
 
 interface Widths {
   readonly from: Bucket;
   readonly to: Bucket;
-  readonly mark: 'minutes' | 'hours';
+  readonly field: 'minutes' | 'hours';
   readonly add: 'addToHour' | 'addToDay';
 }
 
 const minuteBucket: Bucket = { width: bucketWidth.minute, minutes: 1 };
-const minutesToHours: Widths = { from: minuteBucket, to: hourBucket, mark: 'minutes', add: 'addToHour' };
-const hoursToDays: Widths = { from: hourBucket, to: dayBucket, mark: 'hours', add: 'addToDay' };
+const minutesToHours: Widths = { from: minuteBucket, to: hourBucket, field: 'minutes', add: 'addToHour' };
+const hoursToDays: Widths = { from: hourBucket, to: dayBucket, field: 'hours', add: 'addToDay' };
 
-function carryWidth(
+function rollUpWidth(
   store: UsageTables,
   counts: HotCounts,
   environment: number,
-  { from, to, mark, add }: Widths,
+  { from, to, field, add }: Widths,
   before: number,
   limit: number,
 ): number {
-  const places = { from: counts.carriedOf(environment)[mark], to: placeOf(floorTo(before, from.minutes)) };
+  const places = { from: counts.getRollUpState(environment)[field], to: computePlace(floorTo(before, from.minutes)) };
   const blocks = blocksIn(store, environment, from.width, places, limit);
   for (const block of blocks) {
     const start = floorTo(block.minute, to.minutes);
     eachCell(block, (ref, cell) => counts[add](ref, start, cell));
   }
-  if (blocks.length > 0) counts.mark(environment, { [mark]: reached(blocks, places, limit) });
+  if (blocks.length > 0) counts.updateRollUpState(environment, { [field]: reached(blocks, places, limit) });
   return blocks.length;
 }
 
@@ -203,22 +203,22 @@ export function expire(
   horizons: Horizons,
   limit: number,
 ): number {
-  const { minutes, hours, minutesFrom, hoursFrom } = counts.carriedOf(environment);
+  const { minutes, hours, minutesFrom, hoursFrom } = counts.getRollUpState(environment);
   const remove = (width: BucketWidth, to: number, room: number): number => {
     const blocks = blocksIn(store, environment, width, { from: 0, to }, room);
     for (const { key, minute } of blocks) {
       store.counts.removeSync(key);
-      counts.drop(bucketOf(width, minute));
+      counts.drop(encodeBucket(width, minute));
     }
     return blocks.length;
   };
-  let removed = remove(bucketWidth.minute, Math.min(placeOf(horizons.minutes), minutes), limit);
-  if (removed > 0) counts.mark(environment, { minutesFrom: Math.max(minutesFrom, horizons.minutes) });
-  const ofHours = remove(bucketWidth.hour, Math.min(placeOf(horizons.hours), hours), limit - removed);
-  if (ofHours > 0) counts.mark(environment, { hoursFrom: Math.max(hoursFrom, horizons.hours) });
+  let removed = remove(bucketWidth.minute, Math.min(computePlace(horizons.minutes), minutes), limit);
+  if (removed > 0) counts.updateRollUpState(environment, { minutesFrom: Math.max(minutesFrom, horizons.minutes) });
+  const ofHours = remove(bucketWidth.hour, Math.min(computePlace(horizons.hours), hours), limit - removed);
+  if (ofHours > 0) counts.updateRollUpState(environment, { hoursFrom: Math.max(hoursFrom, horizons.hours) });
   removed += ofHours;
   counts.put();
-  return removed + remove(bucketWidth.day, placeOf(horizons.days), limit - removed);
+  return removed + remove(bucketWidth.day, computePlace(horizons.days), limit - removed);
 }
 
 function blocksIn(
@@ -234,7 +234,7 @@ function blocksIn(
 
 function reached(blocks: readonly StoredBlock<Counts>[], { to }: Places, limit: number): number {
   const last = blocks.at(-1)!;
-  return blocks.length < limit ? to : placeOf(last.minute, blockOf(last.firstRef)) + 1;
+  return blocks.length < limit ? to : computePlace(last.minute, computeBlock(last.firstRef)) + 1;
 }
 
 function eachCell<T>({ firstRef, cells }: StoredBlock<T>, visit: (ref: number, cell: T) => void): void {

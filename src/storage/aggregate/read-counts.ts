@@ -1,23 +1,23 @@
 import {
   type BucketWidth,
   blockKey,
-  blockOf,
   blocksPerEnvironment,
-  bucketOf,
   bucketWidth,
   cellsPerBlock,
+  computeBlock,
+  computePlace,
+  encodeBucket,
   floorTo,
   minutesPerDay,
   type Places,
-  placeOf,
   rawBlocks,
   seriesRef,
 } from '../lmdb/blocks.ts';
-import { type Carried, readCarried } from '../lmdb/carried.ts';
+import { type RollUpState, readRollUpState } from '../lmdb/carried.ts';
 import { type Reading, readAt, type Snapshot } from '../lmdb/snapshot.ts';
 import type { UsageTables } from '../lmdb/usage.ts';
 
-interface CountsWanted {
+interface CountsQuery {
   /** Minutes since the epoch, inclusive. */
   readonly from: number;
   /** Exclusive. */
@@ -76,11 +76,11 @@ const stride = 64;
 export function* readCounts(
   store: UsageTables,
   environment: number,
-  wanted: CountsWanted,
+  wanted: CountsQuery,
   at: Snapshot,
   take: TakeCounts,
 ): Reading<void> {
-  const carried = readCarried(store.carried, environment, at);
+  const carried = readRollUpState(store.carried, environment, at);
   yield* readCarriedCounts(store, environment, wanted, carried, at, take);
   yield* readNewCounts(store, environment, wanted, carried, at, take);
 }
@@ -89,17 +89,17 @@ export function* readCounts(
 export function* readCarriedCounts(
   store: UsageTables,
   environment: number,
-  wanted: CountsWanted,
-  carried: Carried,
+  wanted: CountsQuery,
+  carried: RollUpState,
   at: Snapshot,
   take: TakeCounts,
 ): Reading<void> {
   const read = readerFor(wanted);
-  for (const { width, from, to } of planSegments(wanted, carried)) {
-    const end = width === bucketWidth.minute ? Math.min(placeOf(to), carried.minutes) : placeOf(to);
-    yield* read(store, environment, width, { from: placeOf(from), to: end }, at, take);
+  for (const { width, from, to } of selectSegments(wanted, carried)) {
+    const end = width === bucketWidth.minute ? Math.min(computePlace(to), carried.minutes) : computePlace(to);
+    yield* read(store, environment, width, { from: computePlace(from), to: end }, at, take);
     if (width !== bucketWidth.day) continue;
-    const hours = { from: Math.max(placeOf(from), carried.hours), to: placeOf(Math.min(to, wanted.to)) };
+    const hours = { from: Math.max(computePlace(from), carried.hours), to: computePlace(Math.min(to, wanted.to)) };
     yield* read(store, environment, bucketWidth.hour, hours, at, take);
   }
 }
@@ -108,18 +108,18 @@ export function* readCarriedCounts(
 export function readNewCounts(
   store: UsageTables,
   environment: number,
-  wanted: CountsWanted,
-  { minutes }: Carried,
+  wanted: CountsQuery,
+  { minutes }: RollUpState,
   at: Snapshot,
   take: TakeCounts,
 ): Reading<void> {
-  const places = { from: Math.max(placeOf(wanted.from), minutes), to: placeOf(wanted.to) };
+  const places = { from: Math.max(computePlace(wanted.from), minutes), to: computePlace(wanted.to) };
   return readerFor(wanted)(store, environment, bucketWidth.minute, places, at, take);
 }
 
-const readerFor = ({ only }: CountsWanted) => (only === undefined ? scanPart : seekPart(only));
+const readerFor = ({ only }: CountsQuery) => (only === undefined ? scanSegment : seekSegment(only));
 
-type ReadPart = (
+type SegmentReader = (
   store: UsageTables,
   environment: number,
   width: BucketWidth,
@@ -132,12 +132,12 @@ type ReadPart = (
  * Selects the cells to read, in order of time. A cell wider than its time range counts at its start. If nothing from the end on
  * is rolled up, as when the end is now, the last hour and the last day are read whole.
  */
-export function planSegments(
-  { from, to, grain }: CountsWanted,
-  { minutes, hours, minutesFrom, hoursFrom }: Carried,
+export function selectSegments(
+  { from, to, grain }: CountsQuery,
+  { minutes, hours, minutesFrom, hoursFrom }: RollUpState,
 ): readonly Segment[] {
   const widest = widthOfGrain[grain];
-  const isOpen = placeOf(to) >= Math.max(minutes, hours);
+  const isOpen = computePlace(to) >= Math.max(minutes, hours);
   const segments: Segment[] = [];
   const add = (width: BucketWidth, start: number, end: number) => {
     const last = segments.at(-1);
@@ -160,7 +160,7 @@ export function planSegments(
   return segments;
 }
 
-function* scanPart(...[store, environment, width, places, at, take]: Parameters<ReadPart>): Reading<void> {
+function* scanSegment(...[store, environment, width, places, at, take]: Parameters<SegmentReader>): Reading<void> {
   if (places.from >= places.to) return;
   const block = new CountsBlock();
   let left = stride;
@@ -173,19 +173,19 @@ function* scanPart(...[store, environment, width, places, at, take]: Parameters<
   }
 }
 
-const minutesOf = { [bucketWidth.minute]: 1, [bucketWidth.hour]: hour, [bucketWidth.day]: day } as const;
+const minutesByWidth = { [bucketWidth.minute]: 1, [bucketWidth.hour]: hour, [bucketWidth.day]: day } as const;
 
-function seekPart(only: readonly number[]): ReadPart {
+function seekSegment(only: readonly number[]): SegmentReader {
   const blocks = [...new Set(only.map((ordinal) => Math.floor(ordinal / cellsPerBlock)))];
   const found = new CountsBlock();
   return function* (store, environment, width, { from, to }, at, take) {
-    const each = minutesOf[width];
+    const each = minutesByWidth[width];
     const first = floorTo(Math.floor(from / blocksPerEnvironment), each);
-    for (let minute = first, left = stride; placeOf(minute) < to; minute += each) {
+    for (let minute = first, left = stride; computePlace(minute) < to; minute += each) {
       for (const block of blocks) {
-        if (placeOf(minute, block) < from || placeOf(minute, block) >= to) continue;
-        const number = blockOf(seriesRef(environment, block * cellsPerBlock));
-        const value = store.counts.get(blockKey(number, bucketOf(width, minute)), readAt(at));
+        if (computePlace(minute, block) < from || computePlace(minute, block) >= to) continue;
+        const number = computeBlock(seriesRef(environment, block * cellsPerBlock));
+        const value = store.counts.get(blockKey(number, encodeBucket(width, minute)), readAt(at));
         if (value !== undefined) take(found.read(value, block * cellsPerBlock, minute));
       }
       left -= 1;

@@ -1,5 +1,5 @@
 import { seriesPerEnvironment } from '../lmdb/blocks.ts';
-import { daysOver, readCarried } from '../lmdb/carried.ts';
+import { daysOver, readRollUpState } from '../lmdb/carried.ts';
 import { environmentOrdinal, sketchChunks } from '../lmdb/sketches.ts';
 import { fromSnapshot, type Reading, type Snapshot } from '../lmdb/snapshot.ts';
 import type { UsageTables } from '../lmdb/usage.ts';
@@ -34,13 +34,13 @@ export function* countUniqueUsers(
     const ordinals = new Set(some.flatMap(([, group]) => group));
     const sketches = yield* unions.of(environment, days, [...ordinals]);
     for (const [ordinal, sketch] of sketches) {
-      const count = partOf(most, sketch.estimate());
+      const count = limitToWhole(most, sketch.estimate());
       if (count > 0) users.series.set(ordinal, count);
     }
     for (const [index, group] of some) {
       const union = unite(group.map((ordinal) => sketches.get(ordinal)!)).estimate();
       const parts = group.map((ordinal) => users.series.get(ordinal) ?? 0);
-      users.groups[index] = within(partOf(most, union), parts);
+      users.groups[index] = within(limitToWhole(most, union), parts);
     }
   }
   return users;
@@ -53,7 +53,7 @@ const noise = 0.04;
  * An estimate of users of a part of the environment. It exceeds that of the environment only if reports name users of features
  * without naming them for the environment, and not by an error of the estimates.
  */
-function partOf(whole: number, part: number): number {
+function limitToWhole(whole: number, part: number): number {
   return part > whole && part <= whole * (1 + noise) ? whole : part;
 }
 
@@ -135,7 +135,7 @@ export class UserUnions {
   *of(environment: number, days: Days, ordinals: readonly number[]): Reading<ReadonlyMap<number, HyperLogLog>> {
     const store = this.#store;
     store.lmdb.resetReadTxn(); // The next read includes everything committed so far.
-    const carried = readCarried(store.carried, environment);
+    const carried = readRollUpState(store.carried, environment);
     const end = Math.max(days.from, Math.min(days.to, daysOver(carried)));
     const key = `${environment} ${days.from} ${end} ${carried.lateUsers}`;
     const known = yield* this.#whole(key, environment, { from: days.from, to: end }, ordinals);
@@ -202,7 +202,7 @@ function* readSketches(
   days: Days,
   sketches: ReadonlyMap<number, HyperLogLog>,
 ): Reading<void> {
-  const runs = runsOf([...sketches.keys()]);
+  const runs = findRuns([...sketches.keys()]);
   let left = stride;
   for (let day = days.from; day < days.to && runs.length > 0; day++) {
     yield* fromSnapshot(store.lmdb, function* (at) {
@@ -226,7 +226,7 @@ const stride = 64;
 const maxGap = 4;
 
 /** The ranges of ordinals that lie close together: `from` inclusive, `to` exclusive. */
-function runsOf(ordinals: readonly number[]): readonly { readonly from: number; readonly to: number }[] {
+function findRuns(ordinals: readonly number[]): readonly { readonly from: number; readonly to: number }[] {
   const runs: { from: number; to: number }[] = [];
   for (const ordinal of ordinals.toSorted((a, b) => a - b)) {
     const last = runs.at(-1);

@@ -61,8 +61,8 @@ export function murmur3(bytes: Uint8Array, length: number): Hash64 {
   return { high: h1 >>> 0, low: (h2 + h1) >>> 0 };
 }
 
-function mixLane(lane: number, first: number, turn: number, second: number): number {
-  return Math.imul(rotate(Math.imul(lane, first), turn), second);
+function mixLane(lane: number, first: number, rotation: number, second: number): number {
+  return Math.imul(rotate(Math.imul(lane, first), rotation), second);
 }
 
 /** Rotates 32 bits to the left. */

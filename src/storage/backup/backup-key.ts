@@ -17,16 +17,16 @@ export class BackupKey {
   }
 
   /** @param covered the bytes that the MAC covers. @returns the MAC as hex */
-  macOf(covered: readonly Buffer[]): string {
+  computeMac(covered: readonly Buffer[]): string {
     const hmac = createHmac('sha256', this.#key).update(purpose);
-    for (const part of covered) hmac.update(part);
+    for (const chunk of covered) hmac.update(chunk);
     return hmac.digest('hex');
   }
 
   /** Compares in constant time. */
   fits(mac: string, covered: readonly Buffer[]): boolean {
     const given = Buffer.from(mac);
-    const right = Buffer.from(this.macOf(covered));
+    const right = Buffer.from(this.computeMac(covered));
     return given.length === right.length && timingSafeEqual(given, right);
   }
 }

@@ -26,7 +26,7 @@ interface Call {
   readonly body?: Buffer;
 }
 
-interface Answer {
+interface BucketResponse {
   readonly text: string;
   readonly etag: string;
 }
@@ -94,7 +94,7 @@ export class Bucket {
     await this.#call({ method: 'DELETE', key, query: { uploadId } });
   }
 
-  async #call(call: Call): Promise<Answer> {
+  async #call(call: Call): Promise<BucketResponse> {
     const { retriesMs, signal } = this.#deps;
     for (const waitMs of [...retriesMs, undefined]) {
       try {
@@ -108,7 +108,7 @@ export class Bucket {
     throw new Error('unreachable');
   }
 
-  async #once(call: Call): Promise<Answer> {
+  async #once(call: Call): Promise<BucketResponse> {
     const { timeoutMs, signal } = this.#deps;
     const { url, headers, method, body } = await this.#sign(call);
     const deadline = AbortSignal.timeout(timeoutMs);
@@ -120,7 +120,7 @@ export class Bucket {
       text = await response.text();
     } catch (error) {
       if (deadline.aborted) throw new Again(`The bucket did not respond within ${timeoutMs / 1000} s`);
-      throw new Again(`Cannot reach the bucket (${reasonOf(error)})`);
+      throw new Again(`Cannot reach the bucket (${describeError(error)})`);
     }
     const { status } = response;
     if (status >= 200 && status < 300) return { text, etag: response.headers.get('etag') ?? '' };
@@ -179,7 +179,7 @@ function refusal(status: number, code: string): string {
   return `The bucket responded with ${`${status} ${code}`.trim()}${remedy === undefined ? '' : `: ${remedy}`}`;
 }
 
-function reasonOf(error: unknown): string {
+function describeError(error: unknown): string {
   const { code, cause } = error as { code?: unknown; cause?: { code?: unknown } };
   return String(cause?.code ?? code ?? 'no reason given');
 }

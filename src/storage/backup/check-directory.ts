@@ -1,9 +1,9 @@
 import { closeSync, fstatSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { isPresent, readable } from '../../runtime/files.ts';
-import { isFoldedWhole, type JournalPlace, journalPlace, openJournal, peopleOf } from '../commit/fold.ts';
+import { getPeopleLane, isFoldedWhole, type JournalPlace, journalPlace, openJournal } from '../commit/fold.ts';
 import { checkSegments, isJournalEmpty } from '../journal/directory.ts';
-import { JournalDamaged } from '../journal/errors.ts';
+import { JournalDamageError } from '../journal/errors.ts';
 import { incompleteText, JournalReader } from '../journal/reader.ts';
 import {
   type AccountRecords,
@@ -15,13 +15,13 @@ import {
   type TableName,
 } from '../lmdb/accounts.ts';
 import { checkPages } from '../lmdb/check-pages.ts';
-import { dataFileOf, dataFilesIn, missingFile } from '../lmdb/data-directory.ts';
+import { dataFilesIn, getDataFile, missingFile } from '../lmdb/data-directory.ts';
 import {
   accountsLayout,
   checkLayouts,
+  getJournalsDirectory,
   isJournalled,
   journalLanes,
-  journalsOf,
   type Layout,
   openIfCurrent,
   readFolded,
@@ -78,7 +78,7 @@ async function checkTables(data: string, pace: Pace, tell: (finding: Finding) =>
     tell({ file, isSound: fault === undefined, words: fault ?? 'every record is in order' });
     const missing = missingFile(data, readCopyState(lmdb));
     if (missing !== undefined) tell({ file: missing, isSound: false, words: 'missing' });
-    if (fault === undefined) await checkUsage(data, environmentsOf(accounts), pace, tell);
+    if (fault === undefined) await checkUsage(data, listEnvironmentNumbers(accounts), pace, tell);
     // The records of a spool are not checked.
     await withStore(data, spoolLayout, (spool) => checkJournals(data, spool, spoolLayout, pace, tell));
   });
@@ -90,7 +90,7 @@ async function withStore(
   layout: Layout,
   action: (lmdb: LmdbEnvironment, file: string) => Promise<void>,
 ): Promise<void> {
-  const file = dataFileOf(data, layout.store);
+  const file = getDataFile(data, layout.store);
   const lmdb = isPresent(file) ? openIfCurrent(data, layout) : undefined;
   try {
     if (lmdb !== undefined) await action(lmdb, file);
@@ -101,7 +101,7 @@ async function withStore(
 
 const records = (done: number) => ({ done, total: 0, unit: 'records' }) as const;
 
-function environmentsOf(accounts: AccountTables): ReadonlySet<number> {
+function listEnvironmentNumbers(accounts: AccountTables): ReadonlySet<number> {
   const numbers = Array.from(accounts.applications.getRange(), ({ value }) =>
     value.environments.map(({ number }) => number),
   );
@@ -140,13 +140,13 @@ async function checkJournals(
   const lanes = isSpool ? spoolLanes(data) : journalLanes(data);
   const isUsed = isJournalled(lmdb, layout);
   if (isUsed && lanes.length === 0) {
-    const file = isSpool ? join(journalsOf(data), spoolLane) : journalsOf(data);
+    const file = isSpool ? join(getJournalsDirectory(data), spoolLane) : getJournalsDirectory(data);
     const words = 'missing: the packets of the last seconds before the server ended are lost with it';
     tell({ file, isSound: false, words });
   }
   for (const lane of lanes) {
     const place = journalPlace(data, lane, id ?? Buffer.alloc(16));
-    const folded = readFolded(lmdb, isSpool || isFoldedWhole(lmdb, lane) ? lane : peopleOf(lane));
+    const folded = readFolded(lmdb, isSpool || isFoldedWhole(lmdb, lane) ? lane : getPeopleLane(lane));
     const found = await check(place, isUsed, folded, pace);
     if (found !== undefined) tell(found);
   }
@@ -173,7 +173,7 @@ async function check(place: JournalPlace, isUsed: boolean, folded: number, pace:
       reader.close();
     }
   } catch (error) {
-    if (!(error instanceof JournalDamaged)) throw error;
+    if (!(error instanceof JournalDamageError)) throw error;
     return { file: directory, isSound: false, words: error.message };
   }
   const amount = `${frames} ${frames === 1 ? 'frame' : 'frames'} (${(bytes / 1024).toFixed(1)} KiB)`;

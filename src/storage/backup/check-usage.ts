@@ -5,6 +5,7 @@ import {
   type CellCodec,
   type Counts,
   cellsPerBlock,
+  computePlace,
   countsCodec,
   decodeBlock,
   floorTo,
@@ -12,11 +13,10 @@ import {
   minutesPerDay,
   numbersOfEnvironments,
   type Places,
-  placeOf,
   type RawBlock,
   rawBlocks,
 } from '../lmdb/blocks.ts';
-import { readCarried } from '../lmdb/carried.ts';
+import { readRollUpState } from '../lmdb/carried.ts';
 import { decodeExposures } from '../lmdb/exposures.ts';
 import { prefixedKey } from '../lmdb/key-prefix.ts';
 import { ledgerKey, readLedgerLine } from '../lmdb/ledger.ts';
@@ -28,20 +28,20 @@ import { totalBytes } from '../lmdb/totals.ts';
 import type { UsageTable, UsageTables } from '../lmdb/usage.ts';
 
 /** The series of the existing environments: the first unused ordinal of each. */
-type Named = ReadonlyMap<number, number>;
+type SeriesEnds = ReadonlyMap<number, number>;
 
 type Rule = (
   key: Buffer,
   value: Buffer,
-  all: { readonly store: UsageTables; readonly named: Named; readonly at: Snapshot },
+  all: { readonly store: UsageTables; readonly named: SeriesEnds; readonly at: Snapshot },
 ) => string | false;
 
 const lifeBytes = 40;
 const personBytes = 2 * lifeBytes + 12;
 
 const rules: Readonly<Record<UsageTable, Rule>> = {
-  counts: cellsOf(countsCodec, ({ checks, used, viewed }) => checks >= 0 && used >= 0 && viewed >= 0),
-  measurements: cellsOf(measurementCodec, ({ count, min, max }) => count >= 0 && (count === 0 || min <= max)),
+  counts: checkCells(countsCodec, ({ checks, used, viewed }) => checks >= 0 && used >= 0 && viewed >= 0),
+  measurements: checkCells(measurementCodec, ({ count, min, max }) => count >= 0 && (count === 0 || min <= max)),
   carried: (key, value) => (key.length !== 4 || ![40, 48].includes(value.length) ? 'it is malformed' : false),
   series(_, value) {
     const name: unknown = JSON.parse(value.toString());
@@ -104,14 +104,14 @@ export function* checkUsageTable(
 ): Reading<string | undefined> {
   const all = { store, named: namedSeries(store, environments, at), at };
   for (const { key, value } of store[table].getRange(readAt(at))) {
-    const fault = faultOf(table, key, value, all);
+    const fault = findFault(table, key, value, all);
     if (fault) return `it is damaged: ${table} ${key.toString('hex')}: ${fault}`;
     yield;
   }
   return undefined;
 }
 
-function faultOf(table: UsageTable, key: Buffer, value: Buffer, all: Parameters<Rule>[2]): string | false {
+function findFault(table: UsageTable, key: Buffer, value: Buffer, all: Parameters<Rule>[2]): string | false {
   try {
     // A lookup in the rule would overwrite the buffer that LMDB returned.
     return rules[table](Buffer.from(key), Buffer.from(value), all);
@@ -120,7 +120,7 @@ function faultOf(table: UsageTable, key: Buffer, value: Buffer, all: Parameters<
   }
 }
 
-function namedSeries(store: UsageTables, environments: ReadonlySet<number>, at: Snapshot): Named {
+function namedSeries(store: UsageTables, environments: ReadonlySet<number>, at: Snapshot): SeriesEnds {
   const named = new Map<number, number>();
   for (const environment of environments) named.set(environment, 0);
   for (const key of store.series.getKeys(readAt(at))) {
@@ -130,12 +130,12 @@ function namedSeries(store: UsageTables, environments: ReadonlySet<number>, at: 
   return named;
 }
 
-function isNamed(named: Named, environment: number, ordinal: number): boolean {
+function isNamed(named: SeriesEnds, environment: number, ordinal: number): boolean {
   const end = named.get(environment);
   return end === undefined || ordinal < end || ordinal === environmentOrdinal;
 }
 
-function cellsOf<T>(codec: CellCodec<T>, isSound: (cell: T) => boolean): Rule {
+function checkCells<T>(codec: CellCodec<T>, isSound: (cell: T) => boolean): Rule {
   return (key, value, { named }) => {
     const width = [1, 60, minutesPerDay][key[4]!];
     if (key.length !== 13 || width === undefined || key.readUInt32BE(5) % width !== 0) return 'its key is malformed';
@@ -185,7 +185,7 @@ const hoursOfDay = { narrow: hour, wide: day, length: minutesPerDay, words: 'day
  */
 export function* checkCarried(store: CountsStore, at: Snapshot): Reading<string | undefined> {
   for (const environment of numbersOfEnvironments(store.counts)) {
-    const { minutes, hours, minutesFrom, hoursFrom } = readCarried(store.carried, environment, at);
+    const { minutes, hours, minutesFrom, hoursFrom } = readRollUpState(store.carried, environment, at);
     const toHours = { environment, ...minutesOfHour, from: minutesFrom, carried: minutes };
     const toDays = { environment, ...hoursOfDay, from: hoursFrom, carried: hours };
     const fault = (yield* checkLevel(store, toHours, at)) ?? (yield* checkLevel(store, toDays, at));
@@ -199,13 +199,13 @@ function* checkLevel(store: CountsStore, level: Level, at: Snapshot): Reading<st
   const read = (width: BucketWidth, places: Places) => rawBlocks(store.counts, environment, width, places, at);
   let from = Math.ceil(level.from / length) * length;
   for (;;) {
-    const rest = { from: placeOf(from), to: Math.max(placeOf(from), carried) };
-    const next = Math.min(firstOf(read(narrow, rest)), firstOf(read(wide, rest)));
+    const rest = { from: computePlace(from), to: Math.max(computePlace(from), carried) };
+    const next = Math.min(findFirstMinute(read(narrow, rest)), findFirstMinute(read(wide, rest)));
     if (next === Number.POSITIVE_INFINITY) return undefined;
     from = floorTo(next, length);
     const end = from + length;
-    const parts = sumsOf(read(narrow, { from: placeOf(from), to: Math.min(placeOf(end), carried) }));
-    const whole = sumsOf(read(wide, { from: placeOf(from), to: placeOf(from + 1) }));
+    const parts = sumBlocks(read(narrow, { from: computePlace(from), to: Math.min(computePlace(end), carried) }));
+    const whole = sumBlocks(read(wide, { from: computePlace(from), to: computePlace(from + 1) }));
     const ordinal = unequal(parts, whole);
     if (ordinal !== undefined) return describe(store, level, ordinal, from);
     from = end;
@@ -213,12 +213,12 @@ function* checkLevel(store: CountsStore, level: Level, at: Snapshot): Reading<st
   }
 }
 
-function firstOf(blocks: Generator<RawBlock>): number {
+function findFirstMinute(blocks: Generator<RawBlock>): number {
   for (const { minute } of blocks) return minute;
   return Number.POSITIVE_INFINITY;
 }
 
-function sumsOf(blocks: Iterable<RawBlock>): ReadonlyMap<number, Counts> {
+function sumBlocks(blocks: Iterable<RawBlock>): ReadonlyMap<number, Counts> {
   const sums = new Map<number, Counts>();
   for (const { first, value } of blocks) {
     for (const [place, cell] of decodeBlock(value, countsCodec).entries()) {

@@ -8,7 +8,7 @@ import { openLmdb } from '../lmdb/lmdb.ts';
 import type { Pace } from './pace.ts';
 import { checkRoom } from './write-file.ts';
 
-export interface Compacted {
+export interface CompactionResult {
   readonly file: string;
   readonly before: number;
   readonly after: number;
@@ -22,12 +22,12 @@ const lookEveryMs = 50;
  * Nothing else may use the directory.
  * @throws {Error} if there is no room, or a store was changed meanwhile; stores not yet compacted are unchanged
  */
-export async function compact(data: string, pace: Pace, done: (compacted: Compacted) => void): Promise<void> {
+export async function compact(data: string, pace: Pace, done: (compacted: CompactionResult) => void): Promise<void> {
   for (const store of stores)
     if (isPresent(join(data, store, 'data.mdb'))) done(await compactStore(join(data, store), pace));
 }
 
-async function compactStore(folder: string, pace: Pace): Promise<Compacted> {
+async function compactStore(folder: string, pace: Pace): Promise<CompactionResult> {
   const file = join(folder, 'data.mdb');
   const aside = join(folder, 'compact.tmp');
   const copy = join(aside, 'data.mdb');
@@ -36,11 +36,12 @@ async function compactStore(folder: string, pace: Pace): Promise<Compacted> {
   checkRoom(file, before);
   mkdirSync(aside, { mode: 0o700 });
   try {
-    const state = stateOf(file);
+    const state = readTransactionNumber(file);
     await copyWithoutFree(folder, aside, before, pace);
     await check(copy, pace);
     syncPath(copy);
-    if (stateOf(file) !== state) throw new Error(`Cannot compact ${file}: it was changed meanwhile; try again`);
+    if (readTransactionNumber(file) !== state)
+      throw new Error(`Cannot compact ${file}: it was changed meanwhile; try again`);
     renameSync(copy, file);
     syncPath(folder);
   } finally {
@@ -50,7 +51,7 @@ async function compactStore(folder: string, pace: Pace): Promise<Compacted> {
 }
 
 /** The number of the last transaction. */
-function stateOf(file: string): number | undefined {
+function readTransactionNumber(file: string): number | undefined {
   const descriptor = openSync(file, 'r');
   try {
     return newestMeta(descriptor)?.transaction;

@@ -1,16 +1,16 @@
 import { accessSync, constants, lstatSync, readdirSync, renameSync, rmSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { isDenied, permissionDenied, presenceOf } from '../../runtime/files.ts';
+import { findStatus, isDenied, permissionDenied } from '../../runtime/files.ts';
 import type { Pace } from './pace.ts';
-import type { Sink, Written } from './write-backup.ts';
+import type { Sink, WrittenBackup } from './write-backup.ts';
 import { writeFileWhole } from './write-file.ts';
 
 /** A place for scheduled backups. */
 export interface Destination {
   names(): Promise<readonly string[]>;
   /** Stores the output of `write` under a name, which appears once the file is complete. */
-  put(name: string, write: (sink: Sink) => Promise<Written>, pace: Pace): Promise<Written>;
+  put(name: string, write: (sink: Sink) => Promise<WrittenBackup>, pace: Pace): Promise<WrittenBackup>;
   remove(name: string, pace: Pace): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ function filesIn(folder: string): string[] {
 
 /** @throws {Error} with the remedy if backups cannot be written to a directory */
 export function checkFolder(folder: string): void {
-  const found = presenceOf(folder);
+  const found = findStatus(folder);
   if (found === undefined)
     throw new Error(`Cannot write backups to ${folder}: no such directory; create it, or mount its volume`);
   if (!found.isDirectory()) throw new Error(`Cannot write backups to ${folder}: not a directory`);

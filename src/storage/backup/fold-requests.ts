@@ -8,7 +8,7 @@ import { setTimeout as realPause } from 'node:timers/promises';
 import { type Clock, systemClock } from '../../runtime/clock.ts';
 import { isPresent } from '../../runtime/files.ts';
 import { areJournalsEmpty } from '../journal/directory.ts';
-import { journalsOf } from '../lmdb/layout.ts';
+import { getJournalsDirectory } from '../lmdb/layout.ts';
 import { isLocked } from '../lmdb/lock.ts';
 import type { Pace } from './pace.ts';
 
@@ -30,7 +30,7 @@ export async function requestFold(
   pause: (ms: number) => Promise<unknown> = realPause,
 ): Promise<void> {
   if (areJournalsEmpty(data)) return;
-  const request = join(journalsOf(data), `fold.${process.pid}.request`);
+  const request = join(getJournalsDirectory(data), `fold.${process.pid}.request`);
   const began = clock.monotonic();
   writeFileSync(request, '', { mode: 0o600 });
   try {
@@ -39,7 +39,7 @@ export async function requestFold(
       if (hasEnded && areJournalsEmpty(data)) return;
       if (hasEnded)
         throw new Error(
-          `Cannot back up ${data}: its server stopped and left packets in ${journalsOf(data)}; run flagmeter backup again`,
+          `Cannot back up ${data}: its server stopped and left packets in ${getJournalsDirectory(data)}; run flagmeter backup again`,
         );
       if (clock.monotonic() - began >= patienceMs)
         throw new Error(
@@ -53,8 +53,8 @@ export async function requestFold(
 }
 
 /** Handles the fold requests of waiting backups. @param fold resolves when the store has everything accepted before the call */
-export async function answerFoldRequests(data: string, fold: () => Promise<unknown>): Promise<void> {
-  const journals = journalsOf(data);
+export async function handleFoldRequests(data: string, fold: () => Promise<unknown>): Promise<void> {
+  const journals = getJournalsDirectory(data);
   const requests = isPresent(journals) ? readdirSync(journals).filter((each) => name.test(each)) : [];
   if (requests.length === 0) return;
   await fold();

@@ -68,16 +68,16 @@ export class BlockChain {
     return this.#before;
   }
 
-  /** @param parts the block without its digest */
-  digest(parts: readonly Buffer[]): Buffer {
+  /** @param chunks the block without its digest */
+  digest(chunks: readonly Buffer[]): Buffer {
     const hash = createHash('sha256').update(this.#before);
-    for (const part of parts) hash.update(part);
+    for (const chunk of chunks) hash.update(chunk);
     this.#before = hash.digest();
     return this.#before;
   }
 }
 
-export function headOf(kind: number, length: number): Buffer {
+export function encodeHead(kind: number, length: number): Buffer {
   const head = Buffer.alloc(headBytes);
   head[0] = kind;
   head.writeUInt32LE(length, 4);
@@ -112,12 +112,12 @@ export const metaPageCount = 2;
 const slackPages = 2 ** 14;
 
 /** The format, possibly a later one, and the program that wrote it; `undefined` if the block is not a description. */
-export function formatOf(content: Buffer): Pick<Description, 'format' | 'program'> | undefined {
+export function readFormat(content: Buffer): Pick<Description, 'format' | 'program'> | undefined {
   return checked(content, (value) => Value.Check(laterSchema, value) && value);
 }
 
 /** The description of a backup; `undefined` if its numbers are impossible. */
-export function descriptionOf(content: Buffer): Description | undefined {
+export function readDescription(content: Buffer): Description | undefined {
   return checked(content, (value) => {
     if (!Value.Check(descriptionSchema, value)) return false;
     const { stores } = value;
@@ -126,11 +126,11 @@ export function descriptionOf(content: Buffer): Description | undefined {
   });
 }
 
-export function pageBytesOf({ stores }: Description): number {
+export function countPageBytes({ stores }: Description): number {
   return stores.reduce((sum, { pages, pageSize }) => sum + pages * pageSize, 0);
 }
 
-export function endOf(content: Buffer): End | undefined {
+export function readEnd(content: Buffer): End | undefined {
   return checked(content, (value) => Value.Check(endSchema, value) && (value as End));
 }
 

@@ -1,9 +1,9 @@
 import { readBackupKey } from './backup-key.ts';
 import type { Destination } from './destination.ts';
-import { Interrupted, type Pace } from './pace.ts';
+import { InterruptedError, type Pace } from './pace.ts';
 import { type Sink, writeBackup } from './write-backup.ts';
 
-export interface Keeping {
+export interface ScheduledSettings {
   readonly data: string;
   /** A directory, or `s3://BUCKET/PREFIX`. */
   readonly to: string;
@@ -37,7 +37,7 @@ export async function latestBackup(destination: Destination): Promise<number | u
 /** Other files are not touched. Failing to remove an old backup does not fail the new one: retries would fill the destination. */
 export async function makeScheduled(
   destination: Destination,
-  { data, keep, keyFile, at }: Pick<Keeping, 'data' | 'keep' | 'keyFile'> & { readonly at: number },
+  { data, keep, keyFile, at }: Pick<ScheduledSettings, 'data' | 'keep' | 'keyFile'> & { readonly at: number },
   pace: Pace,
 ): Promise<MadeBackup> {
   const name = backupName(at);
@@ -61,7 +61,7 @@ async function removeSurplus(
     }
     return { removed, unremoved: '' };
   } catch (error) {
-    if (error instanceof Interrupted) throw error;
+    if (error instanceof InterruptedError) throw error;
     return { removed, unremoved: (error as Error).message };
   }
 }

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promi
 import type { Clock } from '../../runtime/clock.ts';
 import type { Reading } from '../lmdb/snapshot.ts';
 
-export interface Done {
+export interface WorkProgress {
   readonly done: number;
   /** 0 if unknown. */
   readonly total: number;
@@ -11,8 +11,8 @@ export interface Done {
   readonly unit?: 'records' | 'pages';
 }
 
-export class Interrupted extends Error {
-  override readonly name = 'Interrupted';
+export class InterruptedError extends Error {
+  override readonly name = 'InterruptedError';
 
   constructor() {
     super('interrupted');
@@ -22,7 +22,7 @@ export class Interrupted extends Error {
 interface PaceDeps {
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly over: AbortSignal;
-  tell?(done: Done): void;
+  tell?(done: WorkProgress): void;
   /** Gives the service priority for the processor and the disk, if the task runs beside one. */
   readonly gentle?: true;
   /** Waits; uses a timer by default. */
@@ -33,19 +33,19 @@ interface PaceDeps {
 const lowPriority = 10;
 
 /** Time between checks for an interruption, ms. A service waits no longer than that for the task. */
-const turnMs = { alone: 10, gentle: 2 };
+const sliceMs = { alone: 10, gentle: 2 };
 
 /** Schedules a long task on a thread: signals and messages arrive between two of its steps. */
 export class Pace {
   readonly #deps: PaceDeps;
-  readonly #turnMs: number;
+  readonly #sliceMs: number;
   #beganAt = 0;
   #activity = () => 0;
   #lastActivity = 0;
 
   constructor(deps: PaceDeps) {
     this.#deps = deps;
-    this.#turnMs = deps.gentle ? turnMs.gentle : turnMs.alone;
+    this.#sliceMs = deps.gentle ? sliceMs.gentle : sliceMs.alone;
   }
 
   /**
@@ -62,7 +62,7 @@ export class Pace {
   }
 
   isDue(): boolean {
-    return this.#workedMs() >= this.#turnMs;
+    return this.#workedMs() >= this.#sliceMs;
   }
 
   #workedMs(): number {
@@ -75,17 +75,17 @@ export class Pace {
     return this.#lastActivity > before;
   }
 
-  /** @throws {Interrupted} if the task is interrupted */
-  async rest(done?: Done): Promise<void> {
+  /** @throws {InterruptedError} if the task is interrupted */
+  async rest(done?: WorkProgress): Promise<void> {
     if (done !== undefined) this.#deps.tell?.(done);
     if (!this.isDue()) return;
     await (this.#isServiceBusy() ? (this.#deps.pause ?? pause)(this.#workedMs()) : nextTurn());
-    if (this.#deps.over.aborted) throw new Interrupted();
+    if (this.#deps.over.aborted) throw new InterruptedError();
     this.#beganAt = this.#deps.clock.monotonic();
   }
 
-  /** Runs a reading to its end, with rests. @param progress after a number of steps @throws {Interrupted} */
-  async finish<T>(reading: Reading<T>, progress?: (steps: number) => Done): Promise<T> {
+  /** Runs a reading to its end, with rests. @param progress after a number of steps @throws {InterruptedError} */
+  async finish<T>(reading: Reading<T>, progress?: (steps: number) => WorkProgress): Promise<T> {
     for (let steps = 0; ; steps += 1) {
       const { done, value } = reading.next();
       if (done) return value;
@@ -94,12 +94,12 @@ export class Pace {
     }
   }
 
-  /** Waits for something that may never happen, such as a reader of a pipe. @throws {Interrupted} */
+  /** Waits for something that may never happen, such as a reader of a pipe. @throws {InterruptedError} */
   async wait<T>(coming: Promise<T>): Promise<T> {
     const { over } = this.#deps;
     let interrupt = () => {};
     const interrupted = new Promise<never>((_, reject) => {
-      interrupt = () => reject(new Interrupted());
+      interrupt = () => reject(new InterruptedError());
     });
     over.addEventListener('abort', interrupt);
     if (over.aborted) interrupt();

@@ -1,24 +1,24 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { presenceOf, readable } from '../../runtime/files.ts';
+import { findStatus, readable } from '../../runtime/files.ts';
 import { newestMetaIn } from '../lmdb/check-pages.ts';
 import { currentLayout, layouts } from '../lmdb/layout.ts';
 import type { BackupKey } from './backup-key.ts';
 import {
   BlockChain,
   blockKind,
+  countPageBytes,
   coveredBy,
   type Description,
-  descriptionOf,
   digestBytes,
-  endOf,
   formatNumber,
-  formatOf,
   headBytes,
   magic,
   maxContentBytes,
   metaPageCount,
-  pageBytesOf,
   pagesHeadBytes,
+  readDescription,
+  readEnd,
+  readFormat,
 } from './format.ts';
 import type { Pace } from './pace.ts';
 
@@ -85,7 +85,7 @@ export async function readBackup(
 }
 
 function open(file: string): number {
-  const found = presenceOf(file);
+  const found = findStatus(file);
   if (found === undefined) throw new Error(`Cannot use ${file}: no such file`);
   if (found.isDirectory()) throw new Error(`Cannot use ${file}: it is a directory; specify a backup file`);
   return readable(file, () => openSync(file, 'r'));
@@ -199,17 +199,17 @@ class BackupReader {
 
   async #describe(): Promise<Description> {
     const { kind, content } = await this.#block();
-    const later = formatOf(content);
+    const later = readFormat(content);
     if (kind !== blockKind.description || later === undefined) throw this.#impossible('description');
     if (later.format > formatNumber)
       throw this.#unusable(
         `flagmeter ${later.program} wrote it in format ${later.format}, and this version supports formats up to ${formatNumber}; use a later version`,
       );
-    const description = descriptionOf(content);
+    const description = readDescription(content);
     if (description === undefined) throw this.#impossible('description');
     const { size } = this.#input;
     // Nothing of the described size is allocated for a short file.
-    if (size !== undefined && size <= pageBytesOf(description)) throw this.#input.truncated(size);
+    if (size !== undefined && size <= countPageBytes(description)) throw this.#input.truncated(size);
     this.#checkLayouts(description);
     return description;
   }
@@ -223,7 +223,7 @@ class BackupReader {
     if (described === undefined || !Number.isSafeInteger(first)) throw this.#impossible('block of pages');
     const { pageSize, lastPage } = described;
     const count = pages.length / pageSize;
-    const isInPlace = Number.isInteger(count) && first > this.#lastOf(store) && first + count <= lastPage + 1;
+    const isInPlace = Number.isInteger(count) && first > this.#getLastPage(store) && first + count <= lastPage + 1;
     const fits = first >= metaPageCount || this.#areMetaPages(first, pages, described);
     if (!isInPlace || !fits) throw this.#impossible('block of pages');
     this.#last = { store, page: first + count - 1 };
@@ -232,7 +232,7 @@ class BackupReader {
   }
 
   /** The last page read of a store. Stores are in order, each complete before the next. */
-  #lastOf(store: number): number {
+  #getLastPage(store: number): number {
     if (store === this.#last.store) return this.#last.page;
     return store > this.#last.store ? -1 : Number.POSITIVE_INFINITY;
   }
@@ -244,7 +244,7 @@ class BackupReader {
   }
 
   async #end({ stores }: Description, content: Buffer, before: Buffer): Promise<ReadBackup['mac']> {
-    const end = endOf(content);
+    const end = readEnd(content);
     const areAllThere = stores.every(({ pages }, store) => pages === this.#pages[store]);
     const total = stores.reduce((sum, { pages }) => sum + pages, 0);
     if (!areAllThere || end?.pages !== total) throw this.#impossible('end');

@@ -1,7 +1,7 @@
 import { closeSync, fdatasyncSync, ftruncateSync, mkdirSync, openSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { isPresent } from '../../runtime/files.ts';
-import { checkPagesOf, newestMeta, PageSet } from '../lmdb/check-pages.ts';
+import { checkStatePages, newestMeta, PageSet } from '../lmdb/check-pages.ts';
 import { createAtomically } from '../lmdb/data-directory.ts';
 import { forgetJournals, openIfCurrent, usageLayout } from '../lmdb/layout.ts';
 import { type Description, metaPageCount, type StoreDescription } from './format.ts';
@@ -46,7 +46,7 @@ export async function restore(
   return restored!;
 }
 
-interface Unpacked {
+interface UnpackedStore {
   readonly described: StoreDescription;
   readonly descriptor: number;
   readonly written: PageSet;
@@ -59,7 +59,7 @@ export async function unpack(
   pace: Pace,
   authentication: Authentication = withoutKey,
 ): Promise<ReadBackup> {
-  const unpacked: Unpacked[] = [];
+  const unpacked: UnpackedStore[] = [];
   try {
     const whole = await readBackup(file, unpackingTo(directory, unpacked), pace, authentication);
     for (const each of unpacked) {
@@ -83,7 +83,7 @@ async function beginJournals(directory: string): Promise<void> {
   await lmdb?.close();
 }
 
-function unpackingTo(directory: string, unpacked: Unpacked[]) {
+function unpackingTo(directory: string, unpacked: UnpackedStore[]) {
   return {
     described({ stores }: Description) {
       for (const described of stores) {
@@ -101,10 +101,10 @@ function unpackingTo(directory: string, unpacked: Unpacked[]) {
 }
 
 /** Every page in use must be from the backup, and every page of the backup must be in use. */
-async function check({ described, descriptor, written }: Unpacked, file: string, pace: Pace): Promise<void> {
+async function check({ described, descriptor, written }: UnpackedStore, file: string, pace: Pace): Promise<void> {
   let inUse = metaPageCount;
   let areWritten = true;
-  const checking = checkPagesOf(descriptor, newestMeta(descriptor)!, (first, count) => {
+  const checking = checkStatePages(descriptor, newestMeta(descriptor)!, (first, count) => {
     inUse += count;
     for (let page = first; page < first + count; page += 1) areWritten &&= written.has(page);
   });

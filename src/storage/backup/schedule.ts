@@ -1,7 +1,7 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import { WorkerThread } from '../../runtime/worker-thread.ts';
-import type { Keeping } from './make-scheduled.ts';
+import type { ScheduledSettings } from './make-scheduled.ts';
 import type { BackupActions } from './worker.ts';
 
 export interface BackupStatus {
@@ -132,11 +132,11 @@ export class Schedule {
 /** Runs backup tasks, each in a separate thread that stops at its end. */
 export class BackupThread {
   readonly #workerFile: string;
-  readonly #keeping: Keeping;
+  readonly #keeping: ScheduledSettings;
   #running: WorkerThread<BackupActions> | undefined;
 
   /** @param workerFile path of the compiled `backup/worker` */
-  constructor(workerFile: string, keeping: Keeping) {
+  constructor(workerFile: string, keeping: ScheduledSettings) {
     this.#workerFile = workerFile;
     this.#keeping = keeping;
   }

@@ -1,10 +1,10 @@
 import { systemClock } from '../../runtime/clock.ts';
 import { ThreadCalls, threadStart } from '../../runtime/thread-calls.ts';
 import { type Destination, folderDestination } from './destination.ts';
-import { type Keeping, latestBackup, makeScheduled } from './make-scheduled.ts';
+import { latestBackup, makeScheduled, type ScheduledSettings } from './make-scheduled.ts';
 import { Pace } from './pace.ts';
 
-const { channel, ...keeping } = threadStart<Keeping>();
+const { channel, ...keeping } = threadStart<ScheduledSettings>();
 const stopping = new AbortController();
 const pace = new Pace({ clock: systemClock, over: stopping.signal, gentle: true });
 let running: Promise<unknown> | undefined;
@@ -28,7 +28,7 @@ function run<T>(work: (destination: Destination) => Promise<T>): Promise<T> {
   return result;
 }
 
-async function open({ to, s3, data }: Keeping): Promise<Destination> {
+async function open({ to, s3, data }: ScheduledSettings): Promise<Destination> {
   if (!to.startsWith('s3://')) return folderDestination(to);
   const { bucketDestination } = await import('./bucket.ts');
   return bucketDestination(to, s3, data, stopping.signal);

@@ -1,6 +1,6 @@
 import { readSync } from 'node:fs';
 import { version } from '../../../package.json' with { type: 'json' };
-import { checkPagesOf, newestMeta, PageSet } from '../lmdb/check-pages.ts';
+import { checkStatePages, newestMeta, PageSet } from '../lmdb/check-pages.ts';
 import { cannotOpen } from '../lmdb/data-directory.ts';
 import { holdPoint, type PointOfStore } from '../lmdb/one-point.ts';
 import type { BackupKey } from './backup-key.ts';
@@ -10,8 +10,8 @@ import {
   blockKind,
   coveredBy,
   type Description,
+  encodeHead,
   formatNumber,
-  headOf,
   magic,
   maxPagesBytes,
   pagesHeadBytes,
@@ -22,10 +22,10 @@ export interface Sink {
   /** Receives the size of the backup before anything is written. @throws {Error} if there is no room for it */
   expect?(bytes: number): void;
   /** The buffers must not change until this resolves. */
-  write(parts: readonly Buffer[]): Promise<void>;
+  write(chunks: readonly Buffer[]): Promise<void>;
 }
 
-export interface Written {
+export interface WrittenBackup {
   readonly bytes: number;
   readonly at: string;
 }
@@ -41,27 +41,33 @@ interface Source {
  * @param key authenticates the backup with a MAC
  * @throws {Error} as `requestFold`, and if the directory is not prepared, is damaged, or has other layouts than this program's
  */
-export async function writeBackup(data: string, at: Date, sink: Sink, pace: Pace, key?: BackupKey): Promise<Written> {
+export async function writeBackup(
+  data: string,
+  at: Date,
+  sink: Sink,
+  pace: Pace,
+  key?: BackupKey,
+): Promise<WrittenBackup> {
   await requestFold(data, pace);
   const point = await holdPoint(data);
   try {
-    pace.giveWay(() => point.stores.reduce((sum, { descriptor }) => sum + transactionOf(descriptor), 0));
+    pace.giveWay(() => point.stores.reduce((sum, { descriptor }) => sum + readTransactionNumber(descriptor), 0));
     const sources: Source[] = [];
-    for (const each of point.stores) sources.push({ point: each, pages: await pagesOf(each, pace) });
+    for (const each of point.stores) sources.push({ point: each, pages: await findUsedPages(each, pace) });
     return await write(sources, at, sink, pace, key);
   } finally {
     await point.release();
   }
 }
 
-function transactionOf(descriptor: number): number {
+function readTransactionNumber(descriptor: number): number {
   return newestMeta(descriptor)?.transaction ?? 0;
 }
 
 /** The pages in use. After deletions most of a file may be free. */
-async function pagesOf({ file, descriptor, meta }: PointOfStore, pace: Pace): Promise<PageSet> {
+async function findUsedPages({ file, descriptor, meta }: PointOfStore, pace: Pace): Promise<PageSet> {
   const pages = new PageSet(meta.lastPage + 1);
-  const fault = await pace.finish(checkPagesOf(descriptor, meta, (first, count) => pages.add(first, count)));
+  const fault = await pace.finish(checkStatePages(descriptor, meta, (first, count) => pages.add(first, count)));
   if (fault !== undefined) throw cannotOpen(file, fault);
   return pages;
 }
@@ -72,17 +78,17 @@ async function write(
   sink: Sink,
   pace: Pace,
   key: BackupKey | undefined,
-): Promise<Written> {
+): Promise<WrittenBackup> {
   const chain = new BlockChain();
   let bytes = 0;
-  const put = async (parts: readonly Buffer[]) => {
-    for (const part of parts) bytes += part.length;
-    await sink.write(parts);
+  const put = async (chunks: readonly Buffer[]) => {
+    for (const chunk of chunks) bytes += chunk.length;
+    await sink.write(chunks);
   };
   const putBlock = (kind: number, content: readonly Buffer[]) => {
-    const length = content.reduce((sum, part) => sum + part.length, 0);
-    const parts = [headOf(kind, length), ...content];
-    return put([...parts, chain.digest(parts)]);
+    const length = content.reduce((sum, chunk) => sum + chunk.length, 0);
+    const chunks = [encodeHead(kind, length), ...content];
+    return put([...chunks, chain.digest(chunks)]);
   };
   const total = sources.reduce((sum, { point, pages }) => sum + (pages.size + 2) * point.meta.pageSize, 0);
   sink.expect?.(total);
@@ -90,7 +96,7 @@ async function write(
   await put([magic]);
   await putBlock(blockKind.description, [asJson(description)]);
   for (const [store, source] of sources.entries()) {
-    for (const { first, content } of contentOf(source)) {
+    for (const { first, content } of readContent(source)) {
       const head = Buffer.alloc(pagesHeadBytes);
       head.writeUInt32LE(store, 0);
       head.writeDoubleLE(first, 4);
@@ -99,7 +105,7 @@ async function write(
     }
   }
   const pages = description.stores.reduce((sum, each) => sum + each.pages, 0);
-  const mac = key?.macOf(coveredBy({ pages }, chain.last));
+  const mac = key?.computeMac(coveredBy({ pages }, chain.last));
   await putBlock(blockKind.end, [asJson({ pages, mac })]);
   return { bytes, at: description.at };
 }
@@ -112,7 +118,7 @@ function describe(sources: readonly Source[], at: Date): Description {
   return { format: formatNumber, program: version, at: at.toISOString(), stores };
 }
 
-function* contentOf({ point, pages }: Source): Generator<{ readonly first: number; readonly content: Buffer }> {
+function* readContent({ point, pages }: Source): Generator<{ readonly first: number; readonly content: Buffer }> {
   const { descriptor, meta, metaPages, file } = point;
   yield { first: 0, content: metaPages };
   const memory = Buffer.alloc(maxPagesBytes);

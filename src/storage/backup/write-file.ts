@@ -12,7 +12,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { isPresent, permissionDenied, presenceOf } from '../../runtime/files.ts';
+import { findStatus, isPresent, permissionDenied } from '../../runtime/files.ts';
 import { diskSpace, shortageIn, syncPath } from '../lmdb/disk.ts';
 import { isLocked, lockWritten } from '../lmdb/lock.ts';
 import type { Sink } from './write-backup.ts';
@@ -32,7 +32,7 @@ export async function writeFileWhole<T>(file: string, write: (sink: Sink) => Pro
   try {
     const written = await write({
       expect: (bytes) => checkRoom(file, bytes),
-      write: async (parts) => writer.write(parts),
+      write: async (chunks) => writer.write(chunks),
     });
     writer.end();
     renameSync(made, file);
@@ -75,15 +75,15 @@ export function checkRoom(file: string, bytes: number): void {
 }
 
 function open(made: string, file: string): FileWriter {
-  if (presenceOf(file)?.isDirectory()) throw new Error(`Cannot write ${file}: it is a directory; specify a file in it`);
+  if (findStatus(file)?.isDirectory()) throw new Error(`Cannot write ${file}: it is a directory; specify a file in it`);
   try {
     return new FileWriter(made);
   } catch (error) {
-    throw new Error(`Cannot write ${file}: ${reasonOf(error as NodeJS.ErrnoException, file)}`, { cause: error });
+    throw new Error(`Cannot write ${file}: ${explainError(error as NodeJS.ErrnoException, file)}`, { cause: error });
   }
 }
 
-function reasonOf({ code, message }: NodeJS.ErrnoException, file: string): string {
+function explainError({ code, message }: NodeJS.ErrnoException, file: string): string {
   if (code === 'ENOENT') return 'its directory does not exist';
   if (code === 'EACCES') return permissionDenied(dirname(file));
   return message;
@@ -131,10 +131,10 @@ export class FileWriter {
     this.#descriptor = this.#open(O_CREAT | O_EXCL);
   }
 
-  write(parts: readonly Buffer[]): void {
-    for (const part of parts)
-      for (let at = 0; at < part.length; ) {
-        const copied = part.copy(this.#chunk, this.#filled, at);
+  write(chunks: readonly Buffer[]): void {
+    for (const chunk of chunks)
+      for (let at = 0; at < chunk.length; ) {
+        const copied = chunk.copy(this.#chunk, this.#filled, at);
         at += copied;
         this.#filled += copied;
         if (this.#filled === this.#chunk.length) this.#flush(this.#filled);

@@ -3,11 +3,11 @@ import { type Maintenance, maintain } from '../aggregate/maintain.ts';
 import { transact } from '../lmdb/lmdb.ts';
 import type { UsageTables } from '../lmdb/usage.ts';
 import type { Envelope } from './envelope.ts';
-import type { Folding } from './fold.ts';
+import type { FoldHandler } from './fold.ts';
 import { createSections, type Section } from './sections.ts';
 
 /** Writes the usage store on a worker's thread. Each call is one transaction, which is on disk when the call returns. */
-export interface Aggregator extends Folding {
+export interface Aggregator extends FoldHandler {
   write(envelope: Envelope): void;
   maintain(step: Maintenance): number;
 }

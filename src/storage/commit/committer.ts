@@ -8,12 +8,12 @@ import { FrameSlot, JournalState, type ProducerMemory } from './journal-memory.t
 export interface Committer {
   /**
    * Resolves when the batch is durable. The envelope's arrays must not change until then.
-   * @throws {CommitFailed} if nothing of the batch was kept
+   * @throws {CommitError} if nothing of the batch was kept
    */
   commit(envelope: Envelope): Promise<void>;
   /**
    * Does one small step of upkeep. Returns the amount of work done, 0 if nothing is left.
-   * @throws {CommitFailed} if nothing of it was kept
+   * @throws {CommitError} if nothing of it was kept
    */
   maintain(step: Maintenance): Promise<number>;
   /** Settles the commits that the threads have finished, without waiting for the event loop to deliver their messages. */
@@ -42,8 +42,8 @@ export interface JournalFigures {
 }
 
 /** The disk rejected a batch, or the store a step. `code` is that of the system or of LMDB, if there is one. */
-export class CommitFailed extends Error {
-  override readonly name = 'CommitFailed';
+export class CommitError extends Error {
+  override readonly name = 'CommitError';
   readonly code: unknown;
   /** Whether every later commit will fail, even with free disk space. */
   readonly isFinal: boolean;
@@ -61,7 +61,7 @@ export class ProducerCommitter implements Committer {
   readonly #state: JournalState;
   readonly #bell: Int32Array;
   readonly #bellAt: number;
-  #answered = 0;
+  #settledFrames = 0;
   #settle = () => {};
   /** The commit in flight, or the last one. */
   #current: Promise<unknown> = Promise.resolve();
@@ -76,9 +76,9 @@ export class ProducerCommitter implements Committer {
   /** As `Committer.commit`. Only one commit may be in flight. */
   async commit(envelope: Envelope): Promise<void> {
     this.#slot.put(encodeEnvelope(envelope));
-    await this.#answer();
+    await this.#awaitSlot();
     const { failure } = this.#slot;
-    if (failure !== undefined) throw new CommitFailed(failure.message, failure.code);
+    if (failure !== undefined) throw new CommitError(failure.message, failure.code);
   }
 
   /** Upkeep belongs to the thread that owns the journal. */
@@ -88,9 +88,9 @@ export class ProducerCommitter implements Committer {
 
   /** Without an answer, this costs one read of shared memory. */
   collect(): void {
-    const { answered } = this.#slot;
-    if (answered === this.#answered) return;
-    this.#answered = answered;
+    const { settled } = this.#slot;
+    if (settled === this.#settledFrames) return;
+    this.#settledFrames = settled;
     this.#settle();
   }
 
@@ -104,13 +104,13 @@ export class ProducerCommitter implements Committer {
     await this.#current;
   }
 
-  #answer(): Promise<void> {
-    const answer = new Promise<void>((resolve) => {
+  #awaitSlot(): Promise<void> {
+    const response = new Promise<void>((resolve) => {
       this.#settle = resolve;
     });
-    this.#current = answer;
-    void this.#slot.next(this.#answered).then(() => this.collect());
+    this.#current = response;
+    void this.#slot.next(this.#settledFrames).then(() => this.collect());
     if (!this.#slot.ring(this.#bell, this.#bellAt)) this.#settle();
-    return answer;
+    return response;
   }
 }

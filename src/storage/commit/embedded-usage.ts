@@ -1,4 +1,4 @@
-import { ApiError } from '../../contract/errors.ts';
+import { Refusal } from '../../contract/errors.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Maintenance } from '../aggregate/maintain.ts';
 import type { IdentityTables, Mint } from '../lmdb/instances.ts';
@@ -20,7 +20,7 @@ interface EmbeddedUsageDeps {
   /** Called after the committers are closed and before the store is. */
   readonly ended?: () => void;
   readonly health: Pick<StoreHealth, 'ready' | 'reason'>;
-  laneOf(application: number): Pick<Lane, 'submit'>;
+  findLane(application: number): Pick<Lane, 'submit'>;
 }
 
 export type FoldingCommitter = Committer &
@@ -28,7 +28,7 @@ export type FoldingCommitter = Committer &
 
 /** Maximum bytes of a journal that are not yet folded. Bounds the disk space and the duration of the next start. */
 export const maxUnfoldedBytes = 64 * 1024 * 1024;
-export const foldsLate = new ApiError('backpressure', 'Too much waits in the journal to be folded; try again', 1);
+export const foldsLate = new Refusal('backpressure', 'Too much waits in the journal to be folded; try again', 1);
 
 const storeFails = 'the store cannot take data; see the log';
 
@@ -51,11 +51,11 @@ export class EmbeddedUsage implements UsageStore {
   }
 
   maintain(application: number, step: Maintenance): Promise<number> {
-    return this.#committerOf(application).maintain(step);
+    return this.#findCommitter(application).maintain(step);
   }
 
-  peopleOf(application: number): IdentityTables {
-    return this.#committerOf(application).people ?? this.store;
+  findPeople(application: number): IdentityTables {
+    return this.#findCommitter(application).people ?? this.store;
   }
 
   keepMint(mint: Mint, application: number, fill: (batch: Batch) => void): Promise<void> {
@@ -63,12 +63,12 @@ export class EmbeddedUsage implements UsageStore {
       batch.mints.push(mint);
       fill(batch);
     };
-    return this.#deps.laneOf(application).submit(application, add, mint.profile.length);
+    return this.#deps.findLane(application).submit(application, add, mint.profile.length);
   }
 
   forget(forgotten: Forgotten): Promise<void> {
     const { application } = forgotten;
-    return this.#deps.laneOf(application).submit(application, (batch) => void batch.forgotten.push(forgotten));
+    return this.#deps.findLane(application).submit(application, (batch) => void batch.forgotten.push(forgotten));
   }
 
   onForgotten(): void {}
@@ -83,11 +83,11 @@ export class EmbeddedUsage implements UsageStore {
       const longest = Math.max(...lacking);
       return longest === 0 ? undefined : { completeThrough: this.#deps.clock.now() - longest, mayBeCounting: [] };
     } catch {
-      throw new ApiError('store_unavailable', storeFails, 5);
+      throw new Refusal('store_unavailable', storeFails, 5);
     }
   }
 
-  refusal(): ApiError | undefined {
+  refusal(): Refusal | undefined {
     return this.committers.some(({ unfolded }) => unfolded.bytes > maxUnfoldedBytes) ? foldsLate : undefined;
   }
 
@@ -110,7 +110,7 @@ export class EmbeddedUsage implements UsageStore {
     return this.#closed;
   }
 
-  #committerOf(application: number): FoldingCommitter {
+  #findCommitter(application: number): FoldingCommitter {
     return this.committers[application % this.committers.length]!;
   }
 }

@@ -7,7 +7,14 @@ import { permanentAt } from '../lmdb/messages.ts';
 import type { SenderSight } from '../lmdb/senders.ts';
 import type { NewSeries } from '../lmdb/series.ts';
 import type { Total } from '../lmdb/totals.ts';
-import { eachRecord, joinWholes, type RecordRange, type SealedRecords, sealedFrom, wholeOf } from './record-buffer.ts';
+import {
+  eachRecord,
+  joinWholes,
+  type RecordRange,
+  type SealedRecords,
+  sealedFrom,
+  viewBytes,
+} from './record-buffer.ts';
 
 /** An identity whose data is to be deleted. */
 export interface Forgotten {
@@ -80,7 +87,7 @@ const packr = new Packr({ useRecords: false });
 export function encodeEnvelope(envelope: Envelope): Uint8Array[] {
   const isLater = envelope.cumulative.length + envelope.totals.length > 0 || hasImported(envelope);
   const written = isLater ? version : 1;
-  const sections = kinds.map((kind) => [wholeOf(envelope[kind], envelope.batch)]);
+  const sections = kinds.map((kind) => [viewBytes(envelope[kind], envelope.batch)]);
   const { batch, series, mints, uses, forgotten, unresolved, senders, ledger, totals, cumulative } = envelope;
   const rest = [batch, series, mints, uses, forgotten, unresolved, senders, ledger, totals, cumulative];
   return encodeBody(written, sections, rest);
@@ -89,16 +96,16 @@ export function encodeEnvelope(envelope: Envelope): Uint8Array[] {
 function encodeBody(written: number, sections: readonly Uint8Array[][], rest: readonly unknown[]): Uint8Array[] {
   const head = Buffer.alloc(4 * (1 + sections.length));
   head.writeUInt32LE(written, 0);
-  const parts: Uint8Array[] = [head];
+  const chunks: Uint8Array[] = [head];
   for (const [index, records] of sections.entries()) {
-    head.writeUInt32LE(lengthOf(records), 4 * (index + 1));
-    parts.push(...records);
+    head.writeUInt32LE(sumLengths(records), 4 * (index + 1));
+    chunks.push(...records);
   }
-  parts.push(packr.pack(rest));
-  return parts;
+  chunks.push(packr.pack(rest));
+  return chunks;
 }
 
-const lengthOf = (parts: readonly Uint8Array[]) => parts.reduce((sum, part) => sum + part.length, 0);
+const sumLengths = (chunks: readonly Uint8Array[]) => chunks.reduce((sum, chunk) => sum + chunk.length, 0);
 
 /** Joins the bodies of batches, in their order. Only the first may have messages, whose extents refer to records of their batch. */
 export function joinBodies(bodies: readonly Uint8Array[]): Uint8Array[] {

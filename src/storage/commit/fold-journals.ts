@@ -4,12 +4,12 @@ import { isPresent } from '../../runtime/files.ts';
 import { areJournalsEmpty, checkSegments } from '../journal/directory.ts';
 import {
   checkStores,
+  getJournalsDirectory,
   isJournalled,
   journalLanes,
-  journalsOf,
-  markJournal,
   openIfCurrent,
   readJournalId,
+  setJournalUse,
   usageLayout,
 } from '../lmdb/layout.ts';
 import type { LmdbEnvironment } from '../lmdb/lmdb.ts';
@@ -22,7 +22,7 @@ import { Fold, journalPlace } from './fold.ts';
  * @param maxIdentities maximum number of people per environment whose exposures are kept
  * @returns the ends of journals that were not counted: see `JournalReader.incomplete`
  * @throws {Error} as `checkStores`; nothing is changed then
- * @throws {JournalDamaged} if a journal cannot be read; the store has the frames before the damage
+ * @throws {JournalDamageError} if a journal cannot be read; the store has the frames before the damage
  */
 export async function foldJournals(data: string, maxIdentities: number): Promise<readonly string[]> {
   checkStores(data);
@@ -31,9 +31,9 @@ export async function foldJournals(data: string, maxIdentities: number): Promise
   try {
     if (!isJournalled(lmdb, usageLayout)) return [];
     if (journalLanes(data).length === 0) throw missing(data);
-    for (const lane of journalLanes(data)) checkSegments(join(journalsOf(data), lane));
+    for (const lane of journalLanes(data)) checkSegments(join(getJournalsDirectory(data), lane));
     const incomplete = areJournalsEmpty(data) ? [] : foldAll(data, lmdb, maxIdentities);
-    markJournal(lmdb, usageLayout, false);
+    setJournalUse(lmdb, usageLayout, false);
     return incomplete;
   } finally {
     await lmdb.close();
@@ -43,8 +43,8 @@ export async function foldJournals(data: string, maxIdentities: number): Promise
 /** Removes journals that hold only spare segments. Keeps the journal of a spool. */
 export function removeJournals(data: string): void {
   if (!areJournalsEmpty(data)) return;
-  for (const lane of journalLanes(data)) rmSync(join(journalsOf(data), lane), { recursive: true });
-  const rest = journalsOf(data);
+  for (const lane of journalLanes(data)) rmSync(join(getJournalsDirectory(data), lane), { recursive: true });
+  const rest = getJournalsDirectory(data);
   if (isPresent(rest) && readdirSync(rest).length === 0) rmdirSync(rest);
 }
 
@@ -68,6 +68,6 @@ function foldAll(data: string, lmdb: LmdbEnvironment, maxIdentities: number): st
 
 function missing(data: string): Error {
   return new Error(
-    `Cannot read the journal of ${data}: ${journalsOf(data)} is missing. Put it back. To continue without the packets of the last seconds before the server ended, start flagmeter serve`,
+    `Cannot read the journal of ${data}: ${getJournalsDirectory(data)} is missing. Put it back. To continue without the packets of the last seconds before the server ended, start flagmeter serve`,
   );
 }

@@ -1,4 +1,4 @@
-import { answerCalls, threadStart } from '../../runtime/thread-calls.ts';
+import { serveCalls, threadStart } from '../../runtime/thread-calls.ts';
 import { openUsageTables } from '../lmdb/usage.ts';
 import { createAggregator } from './aggregator.ts';
 import { foldActions, type Journals } from './fold.ts';
@@ -13,6 +13,6 @@ const { data, maxIdentities, channel, ...journals } = threadStart<WorkerStart>()
 const store = openUsageTables(data);
 const aggregator = createAggregator(store, maxIdentities);
 
-answerCalls(channel, foldActions(store.lmdb, journals, aggregator));
+serveCalls(channel, foldActions(store.lmdb, journals, aggregator));
 // A worker must not be terminated while LMDB is open.
 await store.lmdb.close();

@@ -3,11 +3,11 @@ import { basename, join } from 'node:path';
 import { collectGarbage } from '../../runtime/garbage.ts';
 import type { Maintenance } from '../aggregate/maintain.ts';
 import { isJournalEmpty, prepareSpare, recycle } from '../journal/directory.ts';
-import { JournalDamaged } from '../journal/errors.ts';
+import { JournalDamageError } from '../journal/errors.ts';
 import { journalDirectory } from '../journal/files.ts';
 import { JournalReader } from '../journal/reader.ts';
 import { type Journal, segmentName } from '../journal/segment.ts';
-import { journalsOf, putFolded, readFolded } from '../lmdb/layout.ts';
+import { getJournalsDirectory, putFolded, readFolded } from '../lmdb/layout.ts';
 import { type LmdbEnvironment, transact } from '../lmdb/lmdb.ts';
 import { decodeEnvelope, type Envelope } from './envelope.ts';
 import type { Groups } from './sections.ts';
@@ -25,14 +25,14 @@ export interface JournalPlace {
 const segmentSize = 16 * 1024 * 1024;
 
 export function journalPlace(data: string, lane: string, id: Uint8Array): JournalPlace {
-  return { directory: join(journalsOf(data), lane), id, segmentSize };
+  return { directory: join(getJournalsDirectory(data), lane), id, segmentSize };
 }
 
 export function openJournal({ directory, id, segmentSize }: JournalPlace): Journal {
   return { files: journalDirectory(directory), id, segmentSize };
 }
 
-export interface Folding {
+export interface FoldHandler {
   /** The parts of a batch that are added separately. */
   readonly groups: readonly (keyof Groups<unknown>)[];
   /**
@@ -63,7 +63,7 @@ class Follower {
   /** The last frame whose group is in the store. */
   #folded: number;
 
-  /** @throws {JournalDamaged} */
+  /** @throws {JournalDamageError} */
   constructor(
     lmdb: LmdbEnvironment,
     journal: Journal,
@@ -99,7 +99,7 @@ class Follower {
   /**
    * Adds all frames while the journal has no writer.
    * @param last the last frame that is partly in the store. It may be lost if it was read after a crash and was not on disk
-   * @throws {JournalDamaged} if an earlier one is missing
+   * @throws {JournalDamageError} if an earlier one is missing
    */
   finish(last: number): void {
     this.fold(last - 1);
@@ -148,18 +148,18 @@ class Follower {
   #explain(error: unknown): unknown {
     const { position } = this.#reader;
     const { code, message } = error as Error & { code?: unknown };
-    if (code !== undefined || error instanceof JournalDamaged || position === undefined) return error;
+    if (code !== undefined || error instanceof JournalDamageError || position === undefined) return error;
     const file = join(this.#journal.files.directory, segmentName(position.generation));
     const frame = `frame ${position.sequence}, which ends at offset ${position.offset} of ${file}`;
     return new Error(`Cannot fold ${frame}: ${message}`, { cause: error });
   }
 }
 
-export const peopleOf = (lane: string) => `${lane}/people`;
+export const getPeopleLane = (lane: string) => `${lane}/people`;
 
 /** Whether the store holds no frame in part. */
 export function isFoldedWhole(lmdb: LmdbEnvironment, lane: string): boolean {
-  return readFolded(lmdb, peopleOf(lane)) === readFolded(lmdb, lane);
+  return readFolded(lmdb, getPeopleLane(lane)) === readFolded(lmdb, lane);
 }
 
 /** Adds the frames of a journal to a store, and recycles segments that are completely folded. */
@@ -169,16 +169,18 @@ export class Fold {
   /** See `JournalReader.incomplete`. Set by `finish`. */
   incomplete: string | undefined;
 
-  /** @throws {JournalDamaged} */
-  constructor(lmdb: LmdbEnvironment, place: JournalPlace, { groups, fold }: Folding) {
+  /** @throws {JournalDamageError} */
+  constructor(lmdb: LmdbEnvironment, place: JournalPlace, { groups, fold }: FoldHandler) {
     const lane = basename(place.directory);
     const journal = openJournal(place);
     this.#journal = journal;
     // The journal was moved away, so frames whose people are not in the store are lost.
     if (groups.includes('people') && !isFoldedWhole(lmdb, lane) && isJournalEmpty(place.directory))
-      transact(lmdb, () => putFolded(lmdb, peopleOf(lane), readFolded(lmdb, lane)));
+      transact(lmdb, () => putFolded(lmdb, getPeopleLane(lane), readFolded(lmdb, lane)));
     const follow = (group: keyof Groups<unknown>) =>
-      new Follower(lmdb, journal, group === 'people' ? peopleOf(lane) : lane, (...batches) => fold(group, ...batches));
+      new Follower(lmdb, journal, group === 'people' ? getPeopleLane(lane) : lane, (...batches) =>
+        fold(group, ...batches),
+      );
     this.#followers = Object.fromEntries(groups.map((group) => [group, follow(group)]));
   }
 
@@ -190,7 +192,7 @@ export class Fold {
   /**
    * Adds all frames while the journal has no writer, at a start or at the end of this process.
    * @returns the last frame of the journal
-   * @throws {JournalDamaged}
+   * @throws {JournalDamageError}
    */
   finish(): number {
     const { prompt, people } = this.#followers;
@@ -204,7 +206,7 @@ export class Fold {
     return folded;
   }
 
-  /** @throws {JournalDamaged} and LMDB's errors; the store then holds whole groups of frames, and the next call continues */
+  /** @throws {JournalDamageError} and LMDB's errors; the store then holds whole groups of frames, and the next call continues */
   fold({ upTo, people }: FoldTask): void {
     this.#followers.prompt?.fold(upTo);
     if (people) this.#followers.people?.fold(upTo);
@@ -243,7 +245,7 @@ export interface Journals {
   readonly others: readonly JournalPlace[];
 }
 
-export interface Replayed {
+export interface ReplayResult {
   /** The last frame of the thread's own journal. */
   readonly last: number;
   readonly frames: number;
@@ -251,7 +253,7 @@ export interface Replayed {
   readonly incomplete: readonly string[];
 }
 
-export function foldActions(lmdb: LmdbEnvironment, { journal, others }: Journals, aggregator: Folding) {
+export function foldActions(lmdb: LmdbEnvironment, { journal, others }: Journals, aggregator: FoldHandler) {
   let own: Fold;
   return {
     /**
@@ -259,7 +261,7 @@ export function foldActions(lmdb: LmdbEnvironment, { journal, others }: Journals
      * @param isEmpty whether no journal holds frames: then the writer may have started already
      * @returns the last frame of the journal and the number of frames, once all are folded
      */
-    open(isEmpty: boolean): Replayed {
+    open(isEmpty: boolean): ReplayResult {
       let frames = 0;
       const incomplete: string[] = [];
       const finish = (fold: Fold) => {

@@ -60,26 +60,26 @@ export class FrameAppender {
       const { message, code } = error as Error & { code?: unknown };
       failure = { message, code };
     }
-    for (const slot of group) slot.answer(failure);
+    for (const slot of group) slot.settle(failure);
   }
 
-  #appendFrame(parts: readonly Uint8Array[]): void {
+  #appendFrame(chunks: readonly Uint8Array[]): void {
     const { sequence: last, bytes: before } = this.#state.tail;
     this.#writer ??= new JournalWriter(this.#journal, last);
     const writer = this.#writer;
-    const sequence = this.#appendTo(writer, parts);
-    const bytes = parts.reduce((sum, part) => sum + part.length, before);
+    const sequence = this.#appendTo(writer, chunks);
+    const bytes = chunks.reduce((sum, chunk) => sum + chunk.length, before);
     this.#state.publish({ sequence, bytes, segment: writer.position.generation, used: writer.used });
   }
 
   /** The folding thread prepares spares. If a fold takes long, this thread fills one itself, and the batch waits for its zeros. */
-  #appendTo(writer: JournalWriter, parts: readonly Uint8Array[]): number {
+  #appendTo(writer: JournalWriter, chunks: readonly Uint8Array[]): number {
     try {
-      return writer.append(parts);
+      return writer.append(chunks);
     } catch (error) {
       if (!(error instanceof JournalFull)) throw error;
       for (const _ of prepareSpare(this.#journal, 'urgent.tmp'));
-      return writer.append(parts);
+      return writer.append(chunks);
     }
   }
 }

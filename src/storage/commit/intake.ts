@@ -65,12 +65,12 @@ export class Intake {
     this.#watch = new CommitWatch('usage', slow);
     this.#committers = committers;
     this.#health = health;
-    const marks = {
+    const watermarks = {
       packets: { high: limits.queueHighPackets, low: limits.queueLowPackets },
       bytes: { high: limits.queueHighBytes, low: limits.queueLowBytes },
       age: { high: limits.queueHighAge, low: limits.queueLowAge },
     };
-    this.monitor = new QueueMonitor(marks, others);
+    this.monitor = new QueueMonitor(watermarks, others);
     const listener = {
       committed: (packets: number, ms: number) => {
         this.commits += 1;
@@ -109,7 +109,7 @@ export class Intake {
   }
 
   /** All packets of an application use one lane, so they are committed in the order of arrival. */
-  laneOf(applicationNumber: number): Lane {
+  findLane(applicationNumber: number): Lane {
     return this.#lanes[applicationNumber % this.#lanes.length]!;
   }
 

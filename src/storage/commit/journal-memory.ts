@@ -17,8 +17,8 @@ export interface SlotFailure {
 }
 
 /** Indexes of the words: whether a frame waits, how many were answered, the answer, and whether the journal's thread has ended. */
-const words = { rung: 0, answered: 1, answer: 2, ended: 3 } as const;
-const answers = { none: 0, kept: 1, refused: 2 } as const;
+const words = { rung: 0, settled: 1, result: 2, ended: 3 } as const;
+const results = { none: 0, kept: 1, refused: 2 } as const;
 /** Indexes of the numbers: the length of the frame or of the failure, and the time of the ring. */
 const numbers = { length: 0, rungAt: 1 } as const;
 const bytesAt = 32;
@@ -41,8 +41,8 @@ export class FrameSlot {
     this.#bytes = new Uint8Array(this.shared, bytesAt);
   }
 
-  get answered(): number {
-    return Atomics.load(this.#words, words.answered);
+  get settled(): number {
+    return Atomics.load(this.#words, words.settled);
   }
 
   /**
@@ -50,17 +50,17 @@ export class FrameSlot {
    * answer may wake this wait, because its count was read before the notification.
    */
   async next(seen: number): Promise<void> {
-    while (this.answered === seen) await Atomics.waitAsync(this.#words, words.answered, seen).value;
+    while (this.settled === seen) await Atomics.waitAsync(this.#words, words.settled, seen).value;
   }
 
   /** @throws {FrameTooLarge} */
-  put(parts: readonly Uint8Array[]): void {
-    const length = parts.reduce((sum, part) => sum + part.length, 0);
+  put(chunks: readonly Uint8Array[]): void {
+    const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
     if (length > this.#bytes.length) throw new FrameTooLarge(length, this.#bytes.length);
     let at = 0;
-    for (const part of parts) {
-      this.#bytes.set(part, at);
-      at += part.length;
+    for (const chunk of chunks) {
+      this.#bytes.set(chunk, at);
+      at += chunk.length;
     }
     this.#numbers[numbers.length] = length;
   }
@@ -68,7 +68,7 @@ export class FrameSlot {
   /** Passes the frame to the journal's thread. @returns false if that thread has ended */
   ring(bell: Int32Array, at: number): boolean {
     this.#numbers[numbers.rungAt] = threadTime();
-    this.#words[words.answer] = answers.none;
+    this.#words[words.result] = results.none;
     Atomics.store(this.#words, words.rung, 1);
     Atomics.add(bell, at, 1);
     Atomics.notify(bell, at);
@@ -77,9 +77,9 @@ export class FrameSlot {
 
   /** `undefined` if the last frame was kept. */
   get failure(): SlotFailure | undefined {
-    const answer = this.#words[words.answer];
-    if (answer === answers.kept) return undefined;
-    if (answer === answers.none) return { message: 'the thread has ended' };
+    const result = this.#words[words.result];
+    if (result === results.kept) return undefined;
+    if (result === results.none) return { message: 'the thread has ended' };
     return JSON.parse(Buffer.from(this.frame).toString());
   }
 
@@ -93,8 +93,8 @@ export class FrameSlot {
   }
 
   /** Answers the frame that was taken. It is on disk unless there is a failure. */
-  answer(failure?: SlotFailure): void {
-    this.#words[words.answer] = failure === undefined ? answers.kept : answers.refused;
+  settle(failure?: SlotFailure): void {
+    this.#words[words.result] = failure === undefined ? results.kept : results.refused;
     if (failure !== undefined) this.put([Buffer.from(JSON.stringify(failure))]);
     this.#wake();
   }
@@ -106,8 +106,8 @@ export class FrameSlot {
   }
 
   #wake(): void {
-    Atomics.add(this.#words, words.answered, 1);
-    Atomics.notify(this.#words, words.answered);
+    Atomics.add(this.#words, words.settled, 1);
+    Atomics.notify(this.#words, words.settled);
   }
 }
 
@@ -157,7 +157,7 @@ export class JournalState {
   /** Publishes the tail. One thread at a time does so. */
   publish({ sequence, bytes, segment, used }: Tail): void {
     const tails = Atomics.load(this.#words, stateWords.tails);
-    const before = this.#bytesOf(tails);
+    const before = this.#readBytes(tails);
     this.#numbers.set([sequence, bytes, segment, used], ((tails + 1) & 1) * tailNumbers);
     Atomics.store(this.#words, stateWords.tails, tails + 1);
     const isStep = Math.floor(bytes / wakeBytes) !== Math.floor(before / wakeBytes);
@@ -166,7 +166,7 @@ export class JournalState {
 
   /** Bytes that are not completely folded. Costs a few nanoseconds. */
   get unfoldedBytes(): number {
-    return this.#bytesOf(Atomics.load(this.#words, stateWords.tails)) - this.#numbers[stateNumbers.folded]!;
+    return this.#readBytes(Atomics.load(this.#words, stateWords.tails)) - this.#numbers[stateNumbers.folded]!;
   }
 
   setFolded(bytes: number): void {
@@ -192,7 +192,7 @@ export class JournalState {
     Atomics.notify(this.#words, stateWords.wakes);
   }
 
-  #bytesOf(tails: number): number {
+  #readBytes(tails: number): number {
     return this.#numbers[(tails & 1) * tailNumbers + stateNumbers.bytes]!;
   }
 }

@@ -1,4 +1,4 @@
-import { answerCalls, threadStart } from '../../runtime/thread-calls.ts';
+import { serveCalls, threadStart } from '../../runtime/thread-calls.ts';
 import { type JournalPlace, openJournal } from './fold.ts';
 import { FrameAppender } from './frame-appender.ts';
 import { FrameSlot, JournalState } from './journal-memory.ts';
@@ -16,4 +16,4 @@ const appender = new FrameAppender(openJournal(place), slots, new JournalState(s
 const actions = { close: () => appender.close() };
 export type JournalActions = typeof actions;
 
-answerCalls(channel, actions, (observe) => appender.appendWaiting(observe));
+serveCalls(channel, actions, (observe) => appender.appendWaiting(observe));

@@ -3,9 +3,9 @@ import { Histogram } from '../../runtime/histogram.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { WorkerThread } from '../../runtime/worker-thread.ts';
 import type { Maintenance } from '../aggregate/maintain.ts';
-import { CommitFailed, type Committer, type JournalFigures } from './committer.ts';
+import { CommitError, type Committer, type JournalFigures } from './committer.ts';
 import type { Envelope } from './envelope.ts';
-import type { FoldActions, Replayed } from './fold.ts';
+import type { FoldActions, ReplayResult } from './fold.ts';
 import type { ProducerMemory, Tail } from './journal-memory.ts';
 import type { JournalThread } from './journal-thread.ts';
 import type { UnfoldedPeople } from './unfolded-people.ts';
@@ -97,7 +97,7 @@ export class JournaledCommitter implements Committer, JournalFigures {
    * Folds the frames of earlier processes, and starts the journal. Call it first. It resolves once the folding thread has opened its
    * files: later, connections may have used up the descriptors.
    * @param known the last frame if the journal is empty and the store is complete; the journal starts at once
-   * @throws {CommitFailed}
+   * @throws {CommitError}
    */
   async begin(known?: number): Promise<void> {
     const opened = this.#ask('open', known !== undefined);
@@ -112,7 +112,7 @@ export class JournaledCommitter implements Committer, JournalFigures {
   }
 
   /** Measures a replay. @returns the last frame */
-  async #replayed(opened: Promise<Replayed>): Promise<number> {
+  async #replayed(opened: Promise<ReplayResult>): Promise<number> {
     const { clock, log } = this.#deps;
     const began = clock.monotonic();
     const { frames, last, incomplete } = await opened;
@@ -134,7 +134,7 @@ export class JournaledCommitter implements Committer, JournalFigures {
     this.#followTail();
   }
 
-  /** Folds what is durable. @returns the age of the people in the store, ms; 0 if they are complete @throws {CommitFailed} */
+  /** Folds what is durable. @returns the age of the people in the store, ms; 0 if they are complete @throws {CommitError} */
   async fold(people: PeopleFreshness = 'now'): Promise<number> {
     const isLate = this.#peopleAge >= recentMs || this.#waiting('people') < fewBytes;
     const peopleToo = people === 'now' || (people === 'recent' && isLate);
@@ -178,7 +178,7 @@ export class JournaledCommitter implements Committer, JournalFigures {
       return await this.#deps.folding.call(name, ...task);
     } catch (error) {
       const { message, code } = error as Error & { code?: unknown };
-      throw new CommitFailed(message, code);
+      throw new CommitError(message, code);
     }
   }
 

@@ -8,14 +8,14 @@
  * frames (fold.ts): the Aggregator writes them to the usage store in one transaction, Section by Section.
  */
 
-import { ApiError, storeUnavailable } from '../../contract/errors.ts';
+import { Refusal, storeUnavailable } from '../../contract/errors.ts';
 import type { TimerClock } from '../../runtime/clock.ts';
-import { asPart, currentSpan } from '../../runtime/spans.ts';
+import { currentSpan, inChildSpan } from '../../runtime/spans.ts';
 import type { NewSeries } from '../lmdb/series.ts';
 import { Batch, LedgerTotals, nothingUnkept } from './batch.ts';
 import type { Committer } from './committer.ts';
 import { DelayTrial } from './delay-trial.ts';
-import type { QueueMonitor, Waiting } from './queue-monitor.ts';
+import type { QueueMonitor, WaitingBatch } from './queue-monitor.ts';
 import { RecordArrays } from './record-buffer.ts';
 
 interface CommitListener {
@@ -33,13 +33,13 @@ export interface LaneLimits {
 
 export type LaneTime = Pick<TimerClock, 'monotonic' | 'after'>;
 
-interface Queued {
+interface QueuedBatch {
   readonly batch: Batch;
-  readonly waiting: Waiting;
+  readonly waiting: WaitingBatch;
   /** Whether a barrier waits for the batch, which is then not delayed. */
   isAwaited: boolean;
   /** The batch to commit after this one. */
-  next: Queued | undefined;
+  next: QueuedBatch | undefined;
 }
 
 /**
@@ -49,7 +49,7 @@ interface Queued {
 const batchBytes = 512 * 1024;
 
 /** Fraction of a batch that each application may still add when the batch is full. */
-const ownPart = 1 / 8;
+const ownShare = 1 / 8;
 
 /** Memory of a waiting packet besides its records: its request, and the promise of its response. */
 const packetBytes = 1024;
@@ -70,9 +70,9 @@ export class Lane {
   readonly #time: LaneTime;
   readonly #limits: LaneLimits;
   readonly #listener: CommitListener;
-  #queue: Queued[] = [];
+  #queue: QueuedBatch[] = [];
   /** The batch of each application's last packet, until the batch's commit starts. */
-  readonly #lastOf = new Map<number, Queued>();
+  readonly #lastByApplication = new Map<number, QueuedBatch>();
   #draining: Promise<void> | undefined;
   /** The promise of the newest batch. */
   #newest: Promise<void> = Promise.resolve();
@@ -105,7 +105,7 @@ export class Lane {
    * while others may still join the first.
    * @param fill adds all of the packet before it returns, so that a packet is never split
    * @param bytes memory of the packet besides its records in the batch
-   * @throws {ApiError} `store_unavailable` (through the promise): nothing of the packet was kept
+   * @throws {Refusal} `store_unavailable` (through the promise): nothing of the packet was kept
    */
   submit(application: number, fill: (batch: Batch) => void, bytes = 0): Promise<void> {
     const batch = this.#fill(application, fill, bytes);
@@ -131,11 +131,11 @@ export class Lane {
     fill(batch);
     const held = packetBytes + bytes + batch.bytes - before;
     this.#monitor.join(waiting, application, held, this.#time);
-    this.#lastOf.set(application, queued);
+    this.#lastByApplication.set(application, queued);
     return batch;
   }
 
-  /** Awaits all earlier packets of an application, and their ledger counts. @throws {ApiError} some may still be written later */
+  /** Awaits all earlier packets of an application, and their ledger counts. @throws {Refusal} some may still be written later */
   async barrier(application: number): Promise<void> {
     await this.#nextCommit(application);
     // Senders that waited for the same batch update the ledger before the next turn, so their counts join the next batch.
@@ -158,35 +158,35 @@ export class Lane {
   }
 
   #nextCommit(application: number): Promise<void> {
-    const queued = this.#lastOf.get(application) ?? this.#queue[0] ?? this.#startBatch();
+    const queued = this.#lastByApplication.get(application) ?? this.#queue[0] ?? this.#startBatch();
     queued.isAwaited = true;
     this.#endDelay();
     this.#draining ??= this.#drain();
     return queued.batch.durable;
   }
 
-  #batchFor(application: number): Queued {
-    let queued = this.#lastOf.get(application) ?? this.#queue[0];
+  #batchFor(application: number): QueuedBatch {
+    let queued = this.#lastByApplication.get(application) ?? this.#queue[0];
     while (queued !== undefined && !this.#hasRoom(queued.waiting, application)) queued = queued.next;
     return queued ?? this.#startBatch();
   }
 
-  #hasRoom({ packets, bytes, shares }: Waiting, application: number): boolean {
+  #hasRoom({ packets, bytes, shares }: WaitingBatch, application: number): boolean {
     const { batchPackets } = this.#limits;
     if (packets < batchPackets && bytes < batchBytes) return true;
     const own = shares.get(application) ?? { packets: 0, bytes: 0 };
     return (
       packets < 2 * batchPackets &&
       bytes < 2 * batchBytes &&
-      own.packets < ownPart * batchPackets &&
-      own.bytes < ownPart * batchBytes
+      own.packets < ownShare * batchPackets &&
+      own.bytes < ownShare * batchBytes
     );
   }
 
-  #startBatch(): Queued {
+  #startBatch(): QueuedBatch {
     const waiting = this.#monitor.open(this.#time.monotonic());
     const batch = new Batch(this.#arrays);
-    const queued: Queued = { batch, waiting, isAwaited: false, next: undefined };
+    const queued: QueuedBatch = { batch, waiting, isAwaited: false, next: undefined };
     this.#newest = batch.durable;
     const last = this.#queue.at(-1);
     if (last !== undefined) last.next = queued;
@@ -210,7 +210,7 @@ export class Lane {
   }
 
   /** Waits for more packets to join a batch, counted from its first packet. */
-  async #delay({ batch, waiting, isAwaited }: Queued): Promise<void> {
+  async #delay({ batch, waiting, isAwaited }: QueuedBatch): Promise<void> {
     const { commitDelay, commitSiblings } = this.#limits;
     const ms = waiting.since + commitDelay - this.#time.monotonic();
     if (ms <= 0 || batch.packets >= commitSiblings || this.#queue.length > 1 || isAwaited) return;
@@ -220,10 +220,10 @@ export class Lane {
     });
   }
 
-  async #send(queued: Queued): Promise<void> {
+  async #send(queued: QueuedBatch): Promise<void> {
     const { batch, waiting } = queued;
     for (const application of waiting.shares.keys()) {
-      if (this.#lastOf.get(application) === queued) this.#lastOf.delete(application);
+      if (this.#lastByApplication.get(application) === queued) this.#lastByApplication.delete(application);
     }
     this.#monitor.begin(waiting);
     const began = this.#time.monotonic();
@@ -244,7 +244,7 @@ export class Lane {
       this.ledger.giveBack(riding);
       this.#monitor.leave(waiting);
       this.#listener.failed(error);
-      batch.settle.refused(new ApiError('store_unavailable', storeUnavailable.dataNotKept, 5));
+      batch.settle.refused(new Refusal('store_unavailable', storeUnavailable.dataNotKept, 5));
     } finally {
       batch.release();
     }
@@ -255,8 +255,8 @@ export function tracedLane(lane: Lane): Pick<Lane, 'submit' | 'addBefore' | 'set
   const span = currentSpan();
   if (span === undefined) return lane;
   return {
-    submit: (...packet) => asPart(span, 'wait for commit', () => lane.submit(...packet)),
-    addBefore: (...part) => asPart(span, 'wait for commit', () => lane.addBefore(...part)),
+    submit: (...packet) => inChildSpan(span, 'wait for commit', () => lane.submit(...packet)),
+    addBefore: (...message) => inChildSpan(span, 'wait for commit', () => lane.addBefore(...message)),
     settled: () => lane.settled(),
   };
 }

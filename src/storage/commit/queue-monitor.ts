@@ -4,15 +4,15 @@ import type { Clock } from '../../runtime/clock.ts';
  * The queue closes when one measure reaches its high mark. It reopens when every measure is at its low mark, or when only batches
  * in commit are left: the disk must not idle while packets are refused.
  */
-interface QueueMarks {
-  readonly packets: Mark;
+interface QueueWatermarks {
+  readonly packets: Watermark;
   /** Body bytes. */
-  readonly bytes: Mark;
+  readonly bytes: Watermark;
   /** Age of the oldest waiting batch, milliseconds. */
-  readonly age: Mark;
+  readonly age: Watermark;
 }
 
-interface Mark {
+interface Watermark {
   readonly high: number;
   readonly low: number;
 }
@@ -22,7 +22,7 @@ interface Share {
   bytes: number;
 }
 
-export interface Waiting {
+export interface WaitingBatch {
   readonly since: number;
   packets: number;
   bytes: number;
@@ -36,7 +36,7 @@ const mixedForMs = 10_000;
 
 export interface OtherQueues {
   /** Number of threads that share an application's half of the queue equally. */
-  readonly parts: number;
+  readonly threads: number;
   readonly packets: number;
   readonly bytes: number;
   /** Packets whose commit has not started. */
@@ -58,10 +58,10 @@ export class QueueMonitor {
   #bytes = 0;
   #next = 0;
   /** In order of arrival: the first is the oldest. */
-  readonly #groups = new Set<Waiting>();
+  readonly #groups = new Set<WaitingBatch>();
   /** When the oldest group was opened; infinite when none waits. */
   #since = Number.POSITIVE_INFINITY;
-  readonly #marks: QueueMarks;
+  readonly #watermarks: QueueWatermarks;
   #closed = false;
   readonly #shares = new Map<number, Share>();
   #lastApplication = -1;
@@ -71,8 +71,8 @@ export class QueueMonitor {
   readonly #others: OtherQueues | undefined;
 
   /** @param others the queues of other threads, which count towards the marks */
-  constructor(marks: QueueMarks, others?: OtherQueues) {
-    this.#marks = marks;
+  constructor(watermarks: QueueWatermarks, others?: OtherQueues) {
+    this.#watermarks = watermarks;
     this.#others = others;
   }
 
@@ -93,12 +93,12 @@ export class QueueMonitor {
   }
 
   /** While several applications send, each may take at most half of the queue. */
-  admitsOf(application: number, now: number): boolean {
+  admitsApplication(application: number, now: number): boolean {
     if (now - this.#mixedAt > mixedForMs) return true;
     const own = this.#shares.get(application);
-    const { packets, bytes } = this.#marks;
-    const parts = 2 * (this.#others?.parts ?? 1);
-    return own === undefined || (own.packets * parts < packets.high && own.bytes * parts < bytes.high);
+    const { packets, bytes } = this.#watermarks;
+    const divisor = 2 * (this.#others?.threads ?? 1);
+    return own === undefined || (own.packets * divisor < packets.high && own.bytes * divisor < bytes.high);
   }
 
   /** Seconds after which a refused sender may retry: the age of the oldest batch, at least one. */
@@ -106,7 +106,7 @@ export class QueueMonitor {
     return Math.min(60, Math.max(1, Math.ceil(this.oldest(now) / 1000)));
   }
 
-  open(now: number): Waiting {
+  open(now: number): WaitingBatch {
     const group = { since: now, packets: 0, bytes: 0, shares: new Map(), begun: false };
     this.#groups.add(group);
     if (this.#groups.size === 1) this.#since = now;
@@ -115,7 +115,7 @@ export class QueueMonitor {
   }
 
   /** @param clock read only if the last packet belongs to another application */
-  join(group: Waiting, application: number, bytes: number, clock: Pick<Clock, 'monotonic'>): void {
+  join(group: WaitingBatch, application: number, bytes: number, clock: Pick<Clock, 'monotonic'>): void {
     if (application !== this.#lastApplication) {
       if (this.#lastApplication !== -1) this.#mixedAt = clock.monotonic();
       this.#lastApplication = application;
@@ -130,13 +130,13 @@ export class QueueMonitor {
     this.#write();
   }
 
-  begin(group: Waiting): void {
+  begin(group: WaitingBatch): void {
     group.begun = true;
     this.#next -= group.packets;
     this.#write();
   }
 
-  leave(group: Waiting): void {
+  leave(group: WaitingBatch): void {
     if (!this.#groups.delete(group)) return;
     if (!group.begun) this.begin(group);
     this.#since = this.#groups.values().next().value?.since ?? Number.POSITIVE_INFINITY;
@@ -148,10 +148,10 @@ export class QueueMonitor {
     this.#write();
   }
 
-  #isOver(mark: keyof Mark, now: number): boolean {
-    const { packets, bytes, age } = this.#marks;
-    if (this.oldest(now) > age[mark]) return true;
-    if (mark === 'high') return this.packets >= packets.high || this.bytes >= bytes.high;
+  #isOver(level: keyof Watermark, now: number): boolean {
+    const { packets, bytes, age } = this.#watermarks;
+    if (this.oldest(now) > age[level]) return true;
+    if (level === 'high') return this.packets >= packets.high || this.bytes >= bytes.high;
     return this.packets > packets.low || this.bytes > bytes.low;
   }
 
@@ -201,7 +201,7 @@ export class SharedQueues implements OtherQueues {
   bytes = 0;
   next = 0;
   since = Number.POSITIVE_INFINITY;
-  readonly parts: number;
+  readonly threads: number;
   readonly #cells: Float64Array;
   readonly #own: number;
   readonly #origin: number;
@@ -213,7 +213,7 @@ export class SharedQueues implements OtherQueues {
    */
   constructor(memory: SharedArrayBuffer, thread: number, origin: number) {
     this.#cells = new Float64Array(memory);
-    this.parts = thread === 0 ? 1 : this.#cells.length / figures.length - 1;
+    this.threads = thread === 0 ? 1 : this.#cells.length / figures.length - 1;
     this.#own = thread * figures.length;
     this.#origin = origin;
   }

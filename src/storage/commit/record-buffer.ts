@@ -114,7 +114,7 @@ export abstract class RecordBuffer {
   }
 }
 
-export function wholeOf(sealed: SealedRecords | undefined, batch: number): Uint8Array {
+export function viewBytes(sealed: SealedRecords | undefined, batch: number): Uint8Array {
   if (sealed === undefined) return new Uint8Array(0);
   const { array, records } = sealed;
   assert(array[0] === batch && array[1] === records, 'an array of records belongs to the batch that is read');
@@ -125,10 +125,10 @@ export function wholeOf(sealed: SealedRecords | undefined, batch: number): Uint8
 /** Joins the records of a kind from several batches to those of one batch, as parts. */
 export function joinWholes(wholes: readonly Uint8Array[], batch: number): Uint8Array[] {
   const headerBytes = header * Float64Array.BYTES_PER_ELEMENT;
-  const parts = wholes.filter(({ length }) => length > 0).map((whole) => whole.subarray(headerBytes));
-  const bytes = parts.reduce((sum, { length }) => sum + length, 0);
+  const contents = wholes.filter(({ length }) => length > 0).map((whole) => whole.subarray(headerBytes));
+  const bytes = contents.reduce((sum, { length }) => sum + length, 0);
   if (bytes === 0) return [];
-  return [new Uint8Array(Float64Array.of(batch, bytes / recordBytes).buffer), ...parts];
+  return [new Uint8Array(Float64Array.of(batch, bytes / recordBytes).buffer), ...contents];
 }
 
 /** Reads the records of a kind from their bytes, without copying unless they are unaligned. */
@@ -147,7 +147,7 @@ type Visit = (a: number, b: number, c: number, d: number, e: number) => void;
 /**
  * Reads the records of one kind in the order of their addition.
  * @param apart ranges to skip, ascending
- * @throws {AssertionFailed} if the array was changed, or was reused for another batch
+ * @throws {AssertionError} if the array was changed, or was reused for another batch
  */
 export function eachRecord(
   sealed: SealedRecords | undefined,
@@ -158,15 +158,15 @@ export function eachRecord(
   if (sealed === undefined) return;
   let from = 0;
   for (const range of apart) {
-    eachRecordOf(sealed, batch, [from, range[0]], visit);
+    eachRecordIn(sealed, batch, [from, range[0]], visit);
     from = range[1];
   }
-  eachRecordOf(sealed, batch, [from, sealed.records], visit);
+  eachRecordIn(sealed, batch, [from, sealed.records], visit);
 }
 
 const nothingApart: readonly RecordRange[] = [];
 
-export function eachRecordOf(
+export function eachRecordIn(
   sealed: SealedRecords | undefined,
   batch: number,
   [from, to]: RecordRange,

@@ -2,7 +2,7 @@ import { assert } from '../../runtime/assert.ts';
 import type { Measurement } from '../lmdb/blocks.ts';
 import { type MessageChange, permanentAt } from '../lmdb/messages.ts';
 import type { Envelope } from './envelope.ts';
-import { eachRecord, eachRecordOf, RecordBuffer, type RecordRange } from './record-buffer.ts';
+import { eachRecord, eachRecordIn, RecordBuffer, type RecordRange } from './record-buffer.ts';
 
 /** Reported counts of variants: `ref` is the series (see `seriesRef`), `bucket` the time bucket (see `bucketOf`). */
 export class CountRecords extends RecordBuffer {
@@ -80,8 +80,8 @@ export function eachExposure({ exposures, batch, apart }: Envelope, visitor: Exp
 }
 
 /** Reads a range of the exposures, which must start with a person. */
-export function eachExposureOf({ exposures, batch }: Envelope, range: RecordRange, visitor: ExposureVisitor): void {
-  eachRecordOf(exposures, batch, range, toVisitor(visitor));
+export function eachExposureIn({ exposures, batch }: Envelope, range: RecordRange, visitor: ExposureVisitor): void {
+  eachRecordIn(exposures, batch, range, toVisitor(visitor));
 }
 
 function toVisitor(visitor: ExposureVisitor) {
@@ -146,7 +146,7 @@ export function messageChanges({ messages, batch }: Envelope): BatchMessage[] {
 }
 
 /** The imported parts among the messages of a sealed batch, unless messages are processed separately. */
-export function importedParts({ apart }: Envelope, messages: readonly BatchMessage[]): readonly BatchMessage[] {
+export function listImportedMessages({ apart }: Envelope, messages: readonly BatchMessage[]): readonly BatchMessage[] {
   return apart === undefined ? messages.filter(({ at }) => at === permanentAt) : [];
 }
 
@@ -155,7 +155,7 @@ export function eachImportedCount(
   { from, to }: BatchMessage,
   visit: CountRecords['add'],
 ): void {
-  eachRecordOf(counts, batch, [from[0], to[0]], visit);
+  eachRecordIn(counts, batch, [from[0], to[0]], visit);
 }
 
 export function eachSummary(
@@ -164,17 +164,17 @@ export function eachSummary(
   visit: MeasurementRecords['addSummary'],
 ): void {
   let summary: number[] = [];
-  eachRecordOf(measurements, batch, [from[1], to[1]], (ref, bucket, one, other) => {
+  eachRecordIn(measurements, batch, [from[1], to[1]], (ref, bucket, one, other) => {
     summary.push(one, other);
     if (summary.length < summaryNumbers) return;
-    visit(ref, bucket, summaryOf(summary));
+    visit(ref, bucket, createMeasurement(summary));
     summary = [];
   });
 }
 
 const summaryNumbers = 6;
 
-export function summaryOf(numbers: readonly number[]): Measurement {
+export function createMeasurement(numbers: readonly number[]): Measurement {
   const [sum = 0, count = 0, last = 0, lastAt = 0, min = 0, max = 0] = numbers;
   return { sum, count, last, lastAt, min, max };
 }

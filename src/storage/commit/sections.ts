@@ -1,14 +1,14 @@
 import { HotLedger } from '../aggregate/hot-ledger.ts';
 import { countUser, type HotTables } from '../aggregate/hot-tables.ts';
 import { addExposure, addValue, mergeMeasurement } from '../aggregate/merge.ts';
-import { minuteOf, seriesPerEnvironment } from '../lmdb/blocks.ts';
+import { decodeMinute, seriesPerEnvironment } from '../lmdb/blocks.ts';
 import { CumulativeTotals, eachAdded, noteLine } from '../lmdb/cumulative.ts';
 import { exposuresKey, listPerson, putExposures, readExposures, removeExposures } from '../lmdb/exposures.ts';
 import { putHashedMint, putHashedUse, removeIdentity } from '../lmdb/instances.ts';
 import { putMessages } from '../lmdb/messages.ts';
 import { putSights } from '../lmdb/senders.ts';
 import { putSeries } from '../lmdb/series.ts';
-import { increaseOf } from '../lmdb/totals.ts';
+import { recordTotal } from '../lmdb/totals.ts';
 import type { UsageTables } from '../lmdb/usage.ts';
 import type { Envelope } from './envelope.ts';
 import {
@@ -18,7 +18,7 @@ import {
   eachMeasurement,
   eachSummary,
   eachUser,
-  importedParts,
+  listImportedMessages,
   messageChanges,
 } from './records.ts';
 
@@ -57,16 +57,16 @@ export function countingSections(store: UsageTables, { counts, measurements, see
         const messages = messageChanges(envelope);
         putMessages(store, messages);
         eachCount(envelope, (ref, bucket, checks, used, viewed) => counts.add(ref, bucket, checks, used, viewed));
-        const imported = importedParts(envelope, messages);
+        const imported = listImportedMessages(envelope, messages);
         eachMeasurement(
           envelope,
           (ref, bucket, value, at) => addValue(measurements.touch(ref, bucket), value, at),
           imported,
         );
-        eachUser(envelope, (ref, minute) => seen.mark(ref, minute));
-        for (const part of imported) {
-          eachImportedCount(envelope, part, (ref, bucket) => seen.markEarlier(ref, minuteOf(bucket)));
-          eachSummary(envelope, part, (ref, bucket, summary) =>
+        eachUser(envelope, (ref, minute) => seen.record(ref, minute));
+        for (const message of imported) {
+          eachImportedCount(envelope, message, (ref, bucket) => seen.recordEarlier(ref, decodeMinute(bucket)));
+          eachSummary(envelope, message, (ref, bucket, summary) =>
             mergeMeasurement(measurements.touch(ref, bucket), summary),
           );
         }
@@ -117,7 +117,7 @@ function totalsSection(store: UsageTables, { counts }: Pick<HotTables, 'counts'>
   return {
     add({ totals }) {
       for (const total of totals) {
-        const increase = increaseOf(store, total);
+        const increase = recordTotal(store, total);
         if (increase > 0) counts.add(total.ref, total.bucket, increase, 0, 0);
       }
     },
@@ -190,7 +190,7 @@ export function exposuresSection(store: UsageTables, peoplePerEnvironment: numbe
   const people = new Map<string, Person | undefined>();
   const rows = new PendingRows();
 
-  function personOf(environment: number, digest: Buffer, seconds: number): Person | undefined {
+  function findPerson(environment: number, digest: Buffer, seconds: number): Person | undefined {
     const key = exposuresKey(environment, digest);
     const name = key.toString('latin1');
     if (people.has(name)) return people.get(name);
@@ -218,7 +218,7 @@ export function exposuresSection(store: UsageTables, peoplePerEnvironment: numbe
           isKnown = false;
         },
         exposure(ref, seconds, checks, used, viewed) {
-          if (!isKnown) person = personOf(Math.floor(ref / seriesPerEnvironment), digest, seconds);
+          if (!isKnown) person = findPerson(Math.floor(ref / seriesPerEnvironment), digest, seconds);
           isKnown = true;
           if (person === undefined) return;
           person.last = rows.add(person.last, ref % seriesPerEnvironment, seconds, checks, used, viewed);

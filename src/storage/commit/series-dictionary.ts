@@ -1,6 +1,6 @@
 import { isName, surplusName } from '../../contract/names.ts';
 import { seriesPerEnvironment, seriesRef } from '../lmdb/blocks.ts';
-import { featureItself, featureOf, type NewSeries, type SeriesName, seriesOf } from '../lmdb/series.ts';
+import { featureItself, getFeatureName, listSeries, type NewSeries, type SeriesName } from '../lmdb/series.ts';
 import { environmentOrdinal } from '../lmdb/sketches.ts';
 import type { UsageTables } from '../lmdb/usage.ts';
 
@@ -39,7 +39,7 @@ export class EnvironmentSeries {
   readonly #metrics = new Map<string, number>();
   /** The variants of features' metrics, by `pairKey`. */
   readonly #featureMetrics = new Map<string, Map<string, number>>();
-  readonly #firstOf = new Map<string, FirstSeries>();
+  readonly #firstByFeature = new Map<string, FirstSeries>();
   #nextOrdinal = 0;
   /** The environment as a whole, which has users but no name. */
   readonly whole: number;
@@ -77,7 +77,7 @@ export class EnvironmentSeries {
     return series.sort((a, b) => a.ordinal - b.ordinal);
   }
 
-  variantsOf(feature: string): ReadonlyMap<string, number> | undefined {
+  findVariants(feature: string): ReadonlyMap<string, number> | undefined {
     return this.#features.get(feature);
   }
 
@@ -106,8 +106,8 @@ export class EnvironmentSeries {
   }
 
   /** The first series of a feature, by which the feature is known. For a folded feature, that of the surplus. */
-  firstOf(feature: string): FirstSeries | undefined {
-    return this.#firstOf.get(feature) ?? this.#firstOf.get(surplusName);
+  findFirst(feature: string): FirstSeries | undefined {
+    return this.#firstByFeature.get(feature) ?? this.#firstByFeature.get(surplusName);
   }
 
   metric(metric: string, sink: SeriesSink): number | undefined {
@@ -150,12 +150,12 @@ export class EnvironmentSeries {
 
   #remember(name: SeriesName, ordinal: number): number {
     const ref = seriesRef(this.#environment, ordinal);
-    const feature = featureOf(name);
+    const feature = getFeatureName(name);
     if (feature === undefined) this.#metrics.set(name[0], ref);
-    else if (!this.#firstOf.has(feature)) this.#firstOf.set(feature, { ordinal, ref });
-    if (name.length === 3) variantsOf(this.#featureMetrics, pairKey(name[0], name[1])).set(name[2], ref);
+    else if (!this.#firstByFeature.has(feature)) this.#firstByFeature.set(feature, { ordinal, ref });
+    if (name.length === 3) openVariants(this.#featureMetrics, pairKey(name[0], name[1])).set(name[2], ref);
     if (name.length === 2) {
-      const variants = variantsOf(this.#features, name[0]);
+      const variants = openVariants(this.#features, name[0]);
       if (name[1] === featureItself) this.#itself.set(name[0], ref);
       else variants.set(name[1], ref);
     }
@@ -172,7 +172,7 @@ function pairKey(metric: string, feature: string): string {
   return `${metric}\n${feature}`;
 }
 
-function variantsOf(groups: Map<string, Map<string, number>>, group: string): Map<string, number> {
+function openVariants(groups: Map<string, Map<string, number>>, group: string): Map<string, number> {
   const known = groups.get(group);
   if (known !== undefined) return known;
   const variants = new Map<string, number>();
@@ -201,7 +201,7 @@ export class SeriesDictionary {
   of(environment: number): EnvironmentSeries {
     const known = this.#environments.get(environment);
     if (known !== undefined) return known;
-    const loaded = new EnvironmentSeries(environment, this.#limits, seriesOf(this.#store, environment));
+    const loaded = new EnvironmentSeries(environment, this.#limits, listSeries(this.#store, environment));
     this.#environments.set(environment, loaded);
     return loaded;
   }

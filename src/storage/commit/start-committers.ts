@@ -3,13 +3,13 @@ import { WorkerThread } from '../../runtime/worker-thread.ts';
 import { checkSegments, isJournalEmpty, recordEmpty } from '../journal/directory.ts';
 import { journalDirectory } from '../journal/files.ts';
 import {
+  getJournalsDirectory,
   isJournalled,
   journalLanes,
-  journalsOf,
   type Layout,
-  markJournal,
   openJournalId,
   readFolded,
+  setJournalUse,
   usageLayout,
 } from '../lmdb/layout.ts';
 import type { LmdbEnvironment } from '../lmdb/lmdb.ts';
@@ -34,15 +34,15 @@ export interface CommittersStart extends Pick<JournaledCommitterDeps, 'clock' | 
 }
 
 /** Folds the frames of earlier processes as well. @throws {CommitFailed} if they cannot be read or folded */
-export async function startCommitters(store: UsageTables, parts: CommittersStart): Promise<JournaledCommitter[]> {
-  const { workerFile, data, workers, producers, maxIdentities = 100_000, ...deps } = parts;
+export async function startCommitters(store: UsageTables, options: CommittersStart): Promise<JournaledCommitter[]> {
+  const { workerFile, data, workers, producers, maxIdentities = 100_000, ...deps } = options;
   const own = Array.from({ length: workers }, (_, at) => String(at + 1));
   const found = journalLanes(data);
-  const { placeOf, isEmpty } = openJournals(store.lmdb, usageLayout, { own, found }, parts);
-  const others = found.filter((lane) => !own.includes(lane)).map(placeOf);
+  const { getPlace, isEmpty } = openJournals(store.lmdb, usageLayout, { own, found }, options);
+  const others = found.filter((lane) => !own.includes(lane)).map(getPlace);
   const committers = own.map((lane, at) => {
     // The first thread also folds journals of lanes that no longer exist.
-    const journals: Journals = { journal: placeOf(lane), others: at === 0 ? others : [] };
+    const journals: Journals = { journal: getPlace(lane), others: at === 0 ? others : [] };
     const start: WorkerStart = { data, maxIdentities, ...journals };
     return new JournaledCommitter({
       ...deps,
@@ -63,14 +63,14 @@ export async function startCommitters(store: UsageTables, parts: CommittersStart
 }
 
 interface OpenJournals {
-  readonly placeOf: (lane: string) => JournalPlace;
+  readonly getPlace: (lane: string) => JournalPlace;
   readonly isEmpty: boolean;
 }
 
 /**
  * Starts using the journals of a store: see `endJournals`.
  * @param lanes the lanes to use, and the existing ones
- * @throws {JournalDamaged} if the segments of one are missing
+ * @throws {JournalDamageError} if the segments of one are missing
  */
 export function openJournals(
   lmdb: LmdbEnvironment,
@@ -79,22 +79,22 @@ export function openJournals(
   { data, randomBytes, log }: Pick<CommittersStart, 'data' | 'randomBytes' | 'log'>,
 ): OpenJournals {
   const id = openJournalId(lmdb, randomBytes);
-  const placeOf = (lane: string) => journalPlace(data, lane, id);
+  const getPlace = (lane: string) => journalPlace(data, lane, id);
   const isUsed = isJournalled(lmdb, layout);
   if (isUsed && found.length === 0)
     log.warn('the journal is missing: packets of the last seconds before the server ended are not counted', {
-      directory: journalsOf(data),
+      directory: getJournalsDirectory(data),
     });
-  if (isUsed) for (const lane of found) checkSegments(placeOf(lane).directory);
+  if (isUsed) for (const lane of found) checkSegments(getPlace(lane).directory);
   // Create them before the mark. Without them, a start would consider the journal lost.
-  journalDirectory(journalsOf(data));
+  journalDirectory(getJournalsDirectory(data));
   for (const lane of new Set([...own, ...found])) {
-    const { directory } = placeOf(lane);
+    const { directory } = getPlace(lane);
     const files = journalDirectory(directory);
     if (isJournalEmpty(directory)) recordEmpty(files);
   }
-  if (!isUsed) markJournal(lmdb, layout, true);
-  return { placeOf, isEmpty: found.every((lane) => isJournalEmpty(placeOf(lane).directory)) };
+  if (!isUsed) setJournalUse(lmdb, layout, true);
+  return { getPlace, isEmpty: found.every((lane) => isJournalEmpty(getPlace(lane).directory)) };
 }
 
 /** Stops using journals, if the store has all their data. An earlier version can open it then. */
@@ -105,7 +105,7 @@ export function endJournals(
 ): void {
   if (committers.some(({ unfolded }) => unfolded.frames > 0)) return;
   try {
-    markJournal(lmdb, layout, false);
+    setJournalUse(lmdb, layout, false);
   } catch {
     // The disk is full or has failed; the log has the details. The next start of this version finds the journals empty.
   }

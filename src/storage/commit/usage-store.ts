@@ -6,7 +6,7 @@
  * Handlers and upkeep depend on the port only.
  */
 
-import type { ApiError } from '../../contract/errors.ts';
+import type { Refusal } from '../../contract/errors.ts';
 import type { Histogram } from '../../runtime/histogram.ts';
 import type { Maintenance } from '../aggregate/maintain.ts';
 import type { IdentityTables, Mint } from '../lmdb/instances.ts';
@@ -18,7 +18,7 @@ import type { Forgotten } from './envelope.ts';
 
 export interface UsageStore {
   readonly store: UsageTables;
-  peopleOf(application: number): IdentityTables;
+  findPeople(application: number): IdentityTables;
   /** The store that the committers write. It has the series numbers that packets refer to, and the messages of the last minutes. */
   readonly counted: Pick<UsageTables, 'lmdb' | 'series' | 'messages'>;
   /** The HMAC key of the digests of people: see `digestIdentity`. */
@@ -35,12 +35,12 @@ export interface UsageStore {
   /**
    * Resolves when every node can find a minted instance id.
    * @param fill adds more to the batch of this application's packets
-   * @throws {ApiError} `store_unavailable`, `engine_unavailable`: the id does not exist then
+   * @throws {Refusal} `store_unavailable`, `engine_unavailable`: the id does not exist then
    */
   keepMint(mint: Mint, application: number, fill: (batch: Batch) => void): Promise<void>;
   /**
    * Resolves when a person is forgotten here, and earlier counts of other nodes cannot restore their data.
-   * @throws {ApiError} `store_unavailable`, `engine_unavailable`
+   * @throws {Refusal} `store_unavailable`, `engine_unavailable`
    */
   forget(forgotten: Forgotten): Promise<void>;
   /** @param listener called when another node has forgotten a person, which may invalidate cached ids */
@@ -51,11 +51,11 @@ export interface UsageStore {
    * Resolves when the store has everything that this node has acknowledged. Await it before a report. On several machines, returns
    * how complete the store is.
    * @param people whether the users and exposures must be current, may be a few seconds old, or are not read
-   * @throws {ApiError} `store_unavailable`, `engine_unavailable`
+   * @throws {Refusal} `store_unavailable`, `engine_unavailable`
    */
   freshen(people?: PeopleFreshness): Promise<Freshness | undefined>;
   /** Why packets are refused although the disk accepts them: `spool_full`. Called for each packet. */
-  refusal(): ApiError | undefined;
+  refusal(): Refusal | undefined;
   /** Why packets are not counted, and why accounts cannot be changed or reports read; for people. */
   readiness(): UsageReadiness;
   /** Delays of its threads besides the committers, in seconds, by name. */

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { journalLanes, journalsOf } from '../lmdb/layout.ts';
-import { JournalDamaged } from './errors.ts';
+import { getJournalsDirectory, journalLanes } from '../lmdb/layout.ts';
+import { JournalDamageError } from './errors.ts';
 import type { JournalFiles } from './files.ts';
 import {
   type Journal,
@@ -20,7 +20,7 @@ export function isJournalEmpty(directory: string): boolean {
 
 /** Whether no journal of a data directory has segments: the store has everything that was accepted. */
 export function areJournalsEmpty(data: string): boolean {
-  return journalLanes(data).every((lane) => isJournalEmpty(join(journalsOf(data), lane)));
+  return journalLanes(data).every((lane) => isJournalEmpty(join(getJournalsDirectory(data), lane)));
 }
 
 /** Name of a file that exists while a journal has no segments. If both are missing, somebody removed the segments. */
@@ -43,11 +43,11 @@ export function recordBegun(files: JournalFiles): void {
 
 /**
  * Checks the directory of a journal that may hold data missing from its store.
- * @throws {JournalDamaged} if its segments were removed
+ * @throws {JournalDamageError} if its segments were removed
  */
 export function checkSegments(directory: string): void {
   if (!isJournalEmpty(directory) || readdirSync(directory).includes(emptyName)) return;
-  throw new JournalDamaged(
+  throw new JournalDamageError(
     `journal ${directory}`,
     'its segments are missing',
     'Put them back, or restore a backup. To start without the packets that were not yet folded into the store, move the directory away',

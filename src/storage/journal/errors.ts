@@ -1,4 +1,4 @@
-/** The code of `JournalFailed`. */
+/** The code of `JournalWriteError`. */
 export const journalFailed = 'journal_failed';
 
 /** No spare segment is ready. The frame was not written. A later attempt may succeed. */
@@ -20,23 +20,23 @@ export class FrameTooLarge extends Error {
 }
 
 /** The disk failed. The writer accepts no more frames: after a failed flush, a later success proves nothing. */
-export class JournalFailed extends Error {
-  override readonly name = 'JournalFailed';
+export class JournalWriteError extends Error {
+  override readonly name = 'JournalWriteError';
   readonly code = journalFailed;
   /** `refused`: no replay returns the frame. `unknown`: the next start may find it, and counts it then. */
-  readonly outcome: 'refused' | 'unknown';
+  readonly frameState: 'refused' | 'unknown';
 
-  constructor(file: string, offset: number, outcome: 'refused' | 'unknown', cause: unknown) {
+  constructor(file: string, offset: number, frameState: 'refused' | 'unknown', cause: unknown) {
     const { message } = cause as Error;
-    const what = outcome === 'refused' ? 'The frame was refused' : 'The next start may count the frame';
+    const what = frameState === 'refused' ? 'The frame was refused' : 'The next start may count the frame';
     super(`Cannot write journal segment ${file} at offset ${offset}: ${message}. ${what}`, { cause });
-    this.outcome = outcome;
+    this.frameState = frameState;
   }
 }
 
 /** A segment was changed after it was written, or frames are missing. */
-export class JournalDamaged extends Error {
-  override readonly name = 'JournalDamaged';
+export class JournalDamageError extends Error {
+  override readonly name = 'JournalDamageError';
 
   /** @param what a journal, or a place in one @param remedy a sentence without its full stop */
   constructor(what: string, reason: string, remedy: string) {

@@ -49,7 +49,7 @@ export class JournalReader {
 
   /**
    * @param after the last frame that the store holds: the first one returned is the next
-   * @throws {JournalDamaged} if a segment is not what was written, or if frames after that one are missing
+   * @throws {JournalDamageError} if a segment is not what was written, or if frames after that one are missing
    */
   constructor(journal: Journal, after: number) {
     this.#journal = journal;
@@ -68,7 +68,7 @@ export class JournalReader {
   /**
    * Continues where the last call ended.
    * @param upTo the last frame that the writer has acknowledged; without it, the first invalid frame ends the journal
-   * @throws {JournalDamaged} if a frame is damaged and others follow, or if frames are missing
+   * @throws {JournalDamageError} if a frame is damaged and others follow, or if frames are missing
    */
   *frames(upTo = end): Generator<Frame, void> {
     this.#reading?.window.forget();

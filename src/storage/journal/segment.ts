@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { JournalDamaged } from './errors.ts';
+import { JournalDamageError } from './errors.ts';
 import type { JournalFile, JournalFiles } from './files.ts';
 
 /**
@@ -93,13 +93,13 @@ export function encodeHeader(id: Uint8Array, { generation, size, first }: Segmen
   return header;
 }
 
-/** In the order in which they were begun. @throws {JournalDamaged} if one was changed, or belongs to another journal */
+/** In the order in which they were begun. @throws {JournalDamageError} if one was changed, or belongs to another journal */
 export function readSegments(journal: Journal): Segment[] {
   return segmentNames(journal.files.list()).map((name) => readHeader(journal, name));
 }
 
 function readHeader(journal: Journal, name: string): Segment {
-  const header = headerOf(journal, name);
+  const header = loadHeader(journal, name);
   const number = (offset: number) => Number(header.readBigUInt64LE(offset));
   const isWhole = crc32(header.subarray(0, fields.checksum)) === header.readUInt32LE(fields.checksum);
   if (!isWhole || !magic.equals(header.subarray(0, magic.length)))
@@ -115,7 +115,7 @@ function readHeader(journal: Journal, name: string): Segment {
   return describeSegment(journal.id, generation, number(fields.first), size);
 }
 
-function headerOf(journal: Journal, name: string): Buffer {
+function loadHeader(journal: Journal, name: string): Buffer {
   const header = Buffer.alloc(headerSize);
   const file = journal.files.open(name, 'read');
   try {
@@ -126,7 +126,7 @@ function headerOf(journal: Journal, name: string): Buffer {
   return header;
 }
 
-/** Reads from a segment as `JournalFile.read` does. @throws {JournalDamaged} if the disk cannot read it */
+/** Reads from a segment as `JournalFile.read` does. @throws {JournalDamageError} if the disk cannot read it */
 export function readAt(journal: Journal, name: string, file: JournalFile, target: Uint8Array, offset: number): number {
   try {
     return file.read(target, offset);
@@ -135,20 +135,20 @@ export function readAt(journal: Journal, name: string, file: JournalFile, target
   }
 }
 
-export function damage({ files }: Journal, name: string, offset: number, reason: string): JournalDamaged {
+export function damage({ files }: Journal, name: string, offset: number, reason: string): JournalDamageError {
   const remedy =
     'Restore a backup. To start without the packets that were not yet folded into the store, move the journal away';
-  return new JournalDamaged(placeIn(files, name, offset), reason, remedy);
+  return new JournalDamageError(placeIn(files, name, offset), reason, remedy);
 }
 
-function foreign({ files }: Journal, name: string): JournalDamaged {
+function foreign({ files }: Journal, name: string): JournalDamageError {
   const reason = 'it belongs to another data directory';
-  return new JournalDamaged(placeIn(files, name), reason, 'Move it back there');
+  return new JournalDamageError(placeIn(files, name), reason, 'Move it back there');
 }
 
-function later({ files }: Journal, name: string, version: number): JournalDamaged {
+function later({ files }: Journal, name: string, version: number): JournalDamageError {
   const reason = `it has layout ${version}, but this version of flagmeter reads layout ${layout}`;
-  return new JournalDamaged(placeIn(files, name), reason, 'Start the version that wrote it');
+  return new JournalDamageError(placeIn(files, name), reason, 'Start the version that wrote it');
 }
 
 export function placeIn({ directory }: JournalFiles, name: string, offset = 0): string {
@@ -179,11 +179,11 @@ export function checksumStart(segment: { readonly seed: number }, offset: number
 }
 
 /** The target is large enough. Returns the end of the frame, without padding. */
-export function encodeFrame(target: Buffer, sequence: number, parts: readonly Uint8Array[], start: number): number {
+export function encodeFrame(target: Buffer, sequence: number, chunks: readonly Uint8Array[], start: number): number {
   let end = frameHeader;
-  for (const part of parts) {
-    target.set(part, end);
-    end += part.length;
+  for (const chunk of chunks) {
+    target.set(chunk, end);
+    end += chunk.length;
   }
   target.writeUInt32LE(end - frameHeader, 4);
   target.writeBigUInt64LE(BigInt(sequence), 8);

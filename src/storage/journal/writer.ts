@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { shortageIn } from '../lmdb/disk.ts';
 import { fillWithZeros, recordBegun } from './directory.ts';
-import { FrameTooLarge, JournalFailed, JournalFull } from './errors.ts';
+import { FrameTooLarge, JournalFull, JournalWriteError } from './errors.ts';
 import { type JournalFile, writeAndSync } from './files.ts';
 import {
   checksumStart,
@@ -31,7 +31,7 @@ export class JournalWriter {
   #offset = headerBlock;
   #sequence: number;
   readonly #buffer: Buffer;
-  #failure: JournalFailed | undefined;
+  #failure: JournalWriteError | undefined;
   /** True if a next segment may have begun: frames after it in this one would not be found. */
   #isLeft = false;
 
@@ -63,17 +63,17 @@ export class JournalWriter {
    * @returns its sequence number; it is on disk
    * @throws {FrameTooLarge} if it fits into no segment
    * @throws {JournalFull} if the segment is full and no spare is ready: try again later
-   * @throws {JournalFailed} if the disk failed, and from then on
+   * @throws {JournalWriteError} if the disk failed, and from then on
    * @throws {Error} of the file system if it is full, or if too many files are open: try again later
    */
-  append(parts: readonly Uint8Array[]): number {
+  append(chunks: readonly Uint8Array[]): number {
     if (this.#failure !== undefined) throw this.#failure;
-    const length = parts.reduce((sum, part) => sum + part.length, 0);
+    const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
     const size = frameSize(length);
     const room = this.#journal.segmentSize - headerBlock;
     if (size > room) throw new FrameTooLarge(length, room - frameHeader);
     if (this.#isLeft || size > this.#segment.size - this.#offset) this.#rotate();
-    this.#flush(this.#encode(parts, size));
+    this.#flush(this.#encode(chunks, size));
     this.#offset += size;
     return ++this.#sequence;
   }
@@ -86,12 +86,12 @@ export class JournalWriter {
    * The bytes to write: the frame, and zeros up to the end of its last page. The first write to a page then covers all of it, so the
    * kernel does not read the old contents of a recycled segment.
    */
-  #encode(parts: readonly Uint8Array[], size: number): Buffer {
+  #encode(chunks: readonly Uint8Array[], size: number): Buffer {
     const offset = this.#offset;
     const end = Math.ceil((offset + size) / framePage) * framePage - offset;
     const bytes = end <= this.#buffer.length ? this.#buffer.subarray(0, end) : Buffer.alloc(end);
     const start = checksumStart(this.#segment, offset);
-    return bytes.fill(0, encodeFrame(bytes, this.#sequence + 1, parts, start));
+    return bytes.fill(0, encodeFrame(bytes, this.#sequence + 1, chunks, start));
   }
 
   #flush(bytes: Buffer): void {
@@ -151,9 +151,9 @@ export class JournalWriter {
     }
   }
 
-  #fail(outcome: 'refused' | 'unknown', cause: unknown): JournalFailed {
+  #fail(frameState: 'refused' | 'unknown', cause: unknown): JournalWriteError {
     const file = join(this.#journal.files.directory, this.#segment.name);
-    this.#failure = new JournalFailed(file, this.#offset, outcome, cause);
+    this.#failure = new JournalWriteError(file, this.#offset, frameState, cause);
     return this.#failure;
   }
 }

@@ -15,7 +15,7 @@ import type {
   SigningKey,
   Totp,
 } from './auth-records.ts';
-import { dataFileOf } from './data-directory.ts';
+import { getDataFile } from './data-directory.ts';
 import { accountsLayout, attachLaidOut, checkLayouts, checkStores, openLaidOut } from './layout.ts';
 import { type LmdbEnvironment, openRecords } from './lmdb.ts';
 import { isLocked, waitUntilSharable } from './lock.ts';
@@ -30,13 +30,13 @@ import type {
   FeatureNote,
   MetricDeclaration,
   OAuthClient,
+  QueuedDelivery,
   SignInPolicy,
   Team,
   User,
   Webhook,
+  WebhookAnnouncement,
   WebhookDelivery,
-  WebhookMark,
-  WebhookTurn,
 } from './records.ts';
 
 /** Declares a table of records. @param name in the file, if it differs */
@@ -69,8 +69,8 @@ const tables = {
   signingKeys: table<SigningKey | RetiredKey>(), // By `kid`.
   webhooks: table<Webhook>(), // By `id`.
   webhookDeliveries: table<WebhookDelivery>(), // By `deliveryKey`.
-  webhookTurns: table<WebhookTurn>(), // The pending deliveries, by `deliveryKey`.
-  webhookMarks: table<WebhookMark>(), // By the reported subject: see `webhooks/marks.ts`.
+  webhookTurns: table<QueuedDelivery>(), // The pending deliveries, by `deliveryKey`.
+  webhookMarks: table<WebhookAnnouncement>(), // By the reported subject: see `webhooks/marks.ts`.
   identityProviders: table<IdentityProvider>(), // By `id`.
   linkedIdentities: table<LinkedIdentity>(), // By `identityKey`.
   userIdentities: table<true>(), // The linked identities of a user: `userId`, a dot, `identityKey`. The value has no meaning.
@@ -114,7 +114,7 @@ export function openAccountTables(data: string, clock: Pick<Clock, 'monotonic'> 
  * @throws {Error} if there is none, it has another layout, or as `waitUntilSharable` and `checkStores`
  */
 export async function attachAccountTables(data: string): Promise<AccountTables> {
-  if (!isPresent(dataFileOf(data, 'accounts')))
+  if (!isPresent(getDataFile(data, 'accounts')))
     throw new Error(`Cannot use ${data}: it is not a prepared data directory; specify one with --data`);
   await waitUntilSharable(data);
   if (isLocked(data)) checkLayouts(data);

@@ -84,17 +84,17 @@ export const bucketWidth = { minute: 0, hour: 1, day: 2 } as const;
 export type BucketWidth = (typeof bucketWidth)[keyof typeof bucketWidth];
 
 /** One number that holds a bucket's width and its start in minutes since the epoch. */
-export function bucketOf(width: BucketWidth, minute: number): number {
+export function encodeBucket(width: BucketWidth, minute: number): number {
   return minute * bucketWidths + width;
 }
 const bucketWidths = 4;
 
 /** The minute (since the epoch) at which a bucket starts. */
-export function minuteOf(bucket: number): number {
+export function decodeMinute(bucket: number): number {
   return Math.floor(bucket / bucketWidths);
 }
 
-export function widthOf(bucket: number): BucketWidth {
+export function decodeWidth(bucket: number): BucketWidth {
   return (bucket % bucketWidths) as BucketWidth;
 }
 
@@ -114,7 +114,7 @@ export function floorTo(minute: number, minutes: number): number {
 }
 
 /** The block of a series. Blocks are numbered over all environments, and no block spans two of them. */
-export function blockOf(ref: number): number {
+export function computeBlock(ref: number): number {
   return Math.floor(ref / cellsPerBlock);
 }
 
@@ -122,13 +122,13 @@ export type Block<T> = (T | undefined)[];
 
 export function blockKey(block: number, bucket: number): Buffer {
   const environment = Math.floor(block / blocksPerEnvironment);
-  return writeKey(environment, widthOf(bucket), minuteOf(bucket), block % blocksPerEnvironment);
+  return writeKey(environment, decodeWidth(bucket), decodeMinute(bucket), block % blocksPerEnvironment);
 }
 
 export const blocksPerEnvironment = seriesPerEnvironment / cellsPerBlock;
 
 /** The position of a block among those of its environment and width: by start of its bucket, then by block. */
-export function placeOf(minute: number, block = 0): number {
+export function computePlace(minute: number, block = 0): number {
   return minute * blocksPerEnvironment + (block % blocksPerEnvironment);
 }
 
@@ -154,7 +154,7 @@ export function blocksAt<T>(
   places: Places,
   limit: number,
 ): StoredBlock<T>[] {
-  const range = { ...keysOf(environment, width, places), limit };
+  const range = { ...createKeyRange(environment, width, places), limit };
   return Array.from(table.getRange(range), ({ key, value }) => ({
     key: Buffer.from(key),
     minute: key.readUInt32BE(5),
@@ -225,7 +225,7 @@ export function* scanCells<T>(
   to: number,
   at?: Snapshot,
 ): Generator<Cell<T>> {
-  const places = { from: placeOf(from), to: placeOf(to) };
+  const places = { from: computePlace(from), to: computePlace(to) };
   for (const { minute, first, value } of rawBlocks(table, environment, width, places, at))
     for (const [place, cell] of decodeBlock(value, codec).entries())
       if (cell !== undefined) yield { minute, ordinal: first + place, value: cell };
@@ -247,7 +247,7 @@ export function* rawBlocks(
   places: Places,
   at?: Snapshot,
 ): Generator<RawBlock> {
-  for (const { key, value } of table.getRange({ ...keysOf(environment, width, places), ...readAt(at) })) {
+  for (const { key, value } of table.getRange({ ...createKeyRange(environment, width, places), ...readAt(at) })) {
     yield { minute: key.readUInt32BE(5), first: key.readUInt32BE(9) * cellsPerBlock, value };
   }
 }
@@ -270,7 +270,7 @@ export function lastBucket(table: Table, environment: number, width: BucketWidth
   return key?.readUInt32BE(5);
 }
 
-function keysOf(environment: number, width: BucketWidth, { from, to }: Places) {
+function createKeyRange(environment: number, width: BucketWidth, { from, to }: Places) {
   const keyAt = (place: number) =>
     writeKey(environment, width, Math.floor(place / blocksPerEnvironment), place % blocksPerEnvironment);
   return { start: keyAt(from), end: keyAt(to) };
@@ -318,9 +318,9 @@ export function oldestWholeDay(now: number, { daysMs }: Retention): number {
 }
 
 export function bucketAt(minute: number, horizons: Horizons): number {
-  if (minute >= horizons.minutes) return bucketOf(bucketWidth.minute, minute);
-  if (minute >= horizons.hours) return bucketOf(bucketWidth.hour, floorTo(minute, hour));
-  return bucketOf(bucketWidth.day, floorTo(minute, day));
+  if (minute >= horizons.minutes) return encodeBucket(bucketWidth.minute, minute);
+  if (minute >= horizons.hours) return encodeBucket(bucketWidth.hour, floorTo(minute, hour));
+  return encodeBucket(bucketWidth.day, floorTo(minute, day));
 }
 
 /** The start of the bucket that holds `minute`, after all due roll-ups. */

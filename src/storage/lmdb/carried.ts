@@ -10,7 +10,7 @@ import { readAt, type Snapshot } from './snapshot.ts';
  *
  * Key: environment (u32, big-endian). Value: the numbers, as little-endian doubles. `lateUsers` may be missing.
  */
-export interface Carried {
+export interface RollUpState {
   /** The first place (see `placeOf`) whose minute cells are not in their hour's cell. */
   readonly minutes: number;
   /** The first place whose hour cells are not in their day's cell. */
@@ -26,25 +26,25 @@ export interface Carried {
 }
 
 /** Nothing is rolled up, and nothing was deleted. */
-export const notCarried: Carried = { minutes: 0, hours: 0, minutesFrom: 0, hoursFrom: 0, late: 0, lateUsers: 0 };
+export const noRollUp: RollUpState = { minutes: 0, hours: 0, minutesFrom: 0, hoursFrom: 0, late: 0, lateUsers: 0 };
 
 /** The numbers in their order in a value. */
-const fields = Object.keys(notCarried) as (keyof Carried)[];
+const fields = Object.keys(noRollUp) as (keyof RollUpState)[];
 
 /** The first day (since the epoch, UTC) with minutes that are not rolled up. Earlier days are over. */
-export function daysOver({ minutes }: Carried): number {
+export function daysOver({ minutes }: RollUpState): number {
   return Math.floor(minutes / blocksPerEnvironment / minutesPerDay);
 }
 
-export function readCarried(table: Table, environment: number, at?: Snapshot): Carried {
+export function readRollUpState(table: Table, environment: number, at?: Snapshot): RollUpState {
   const value = table.get(prefixKey(environment), readAt(at));
-  if (value === undefined) return notCarried;
+  if (value === undefined) return noRollUp;
   const numbers = fields.map((field, at) => [field, at * 8 < value.length ? value.readDoubleLE(at * 8) : 0]);
-  return Object.fromEntries(numbers) as Carried;
+  return Object.fromEntries(numbers) as RollUpState;
 }
 
 /** Writes the marks. Call it in the transaction that changes the counts. */
-export function putCarried(table: Table, environment: number, carried: Carried): void {
+export function putRollUpState(table: Table, environment: number, carried: RollUpState): void {
   const value = Buffer.allocUnsafe(fields.length * 8);
   for (const [at, field] of fields.entries()) value.writeDoubleLE(carried[field], at * 8);
   table.putSync(prefixKey(environment), value);
@@ -55,7 +55,7 @@ export function putCarried(table: Table, environment: number, carried: Carried):
  * Nothing is rolled up at first, and hours and days with cells lack narrower ones. Upkeep rolls up the rest in the background;
  * until then, reports read the narrower cells.
  */
-export function carryNothing(lmdb: LmdbEnvironment): void {
+export function initializeRollUp(lmdb: LmdbEnvironment): void {
   const counts = openTable(lmdb, 'counts');
   const carried = openTable(lmdb, 'carried');
   for (const environment of numbersOfEnvironments(counts)) {
@@ -63,6 +63,6 @@ export function carryNothing(lmdb: LmdbEnvironment): void {
     const day = lastBucket(counts, environment, bucketWidth.day);
     const minutesFrom = hour === undefined ? 0 : hour + 60;
     const hoursFrom = day === undefined ? 0 : day + minutesPerDay;
-    putCarried(carried, environment, { ...notCarried, minutesFrom, hoursFrom });
+    putRollUpState(carried, environment, { ...noRollUp, minutesFrom, hoursFrom });
   }
 }

@@ -67,9 +67,9 @@ function readMeta(page: Buffer): Meta | undefined {
 }
 
 /** The references of a tree page; `undefined` if the page is damaged. */
-function referencesOf(page: Buffer, number: number): readonly Reference[] | undefined {
+function readReferences(page: Buffer, number: number): readonly Reference[] | undefined {
   const references: Reference[] = [];
-  const nodes = nodesOf(page, number);
+  const nodes = readNodes(page, number);
   for (const at of nodes ?? []) {
     const value = at + node.key + page.readUInt16LE(at + node.keyBytes);
     const kind = page.readUInt16LE(at + node.kind);
@@ -86,10 +86,10 @@ function referencesOf(page: Buffer, number: number): readonly Reference[] | unde
 }
 
 /** The free list's records on a sound page of its tree; `undefined` if they are damaged. */
-function listsOf(page: Buffer, number: number): readonly Buffer[] | undefined {
+function readLists(page: Buffer, number: number): readonly Buffer[] | undefined {
   const lists: Buffer[] = [];
   if (isBranch(page)) return lists;
-  for (const at of nodesOf(page, number) ?? []) {
+  for (const at of readNodes(page, number) ?? []) {
     if (page.readUInt16LE(at + node.keyBytes) !== listKeyBytes) return undefined;
     const value = at + node.key + listKeyBytes;
     if (page.readUInt16LE(at + node.kind) === nodeKind.plain)
@@ -117,12 +117,12 @@ function pagesOfValue(page: Buffer, number: number, bytes: number): number {
 }
 
 /** The long value on consecutive pages. */
-function contentOf(pages: Buffer, bytes: number): Buffer {
+function sliceContent(pages: Buffer, bytes: number): Buffer {
   return pages.subarray(header.bytes, header.bytes + bytes);
 }
 
 /** The offsets of the nodes of a tree page; `undefined` if the page is damaged. */
-function nodesOf(page: Buffer, number: number): readonly number[] | undefined {
+function readNodes(page: Buffer, number: number): readonly number[] | undefined {
   if (page.length < header.bytes || readNumber(page, header.number) !== number) return undefined;
   const kind = page.readUInt16LE(header.kind);
   if (kind !== pageKind.branch && kind !== pageKind.leaf) return undefined;
@@ -147,12 +147,12 @@ function readNumber(page: Buffer, at: number): number {
 /** Maximum number of pages by which a sound file may end before its last page number. */
 const maxMissing = 2 ** 20;
 
-/** As `checkPagesOf` for the last state of a file that must not change meanwhile. */
+/** As `checkStatePages` for the last state of a file that must not change meanwhile. */
 export function* checkPages(descriptor: number): Reading<string | undefined> {
   if (fstatSync(descriptor).size === 0) return 'it is empty';
   const meta = newestMeta(descriptor);
   if (meta === undefined) return 'it is damaged, or not from this version: it does not start with the pages of a store';
-  return yield* checkPagesOf(descriptor, meta);
+  return yield* checkStatePages(descriptor, meta);
 }
 
 /**
@@ -160,7 +160,7 @@ export function* checkPages(descriptor: number): Reading<string | undefined> {
  * @param used receives consecutive pages in use
  * @returns the fault; `undefined` if there is none
  */
-export function* checkPagesOf(
+export function* checkStatePages(
   descriptor: number,
   { pageSize, lastPage, roots }: Meta,
   used: Pages['used'] = () => {},
@@ -187,14 +187,14 @@ export function endsEarly(descriptor: number): boolean {
 
 /** The meta page of the last commit; `undefined` unless both meta pages are valid. */
 export function newestMeta(descriptor: number): Meta | undefined {
-  return newestOf((at) => read(descriptor, at, Buffer.alloc(metaBytes)));
+  return findNewest((at) => read(descriptor, at, Buffer.alloc(metaBytes)));
 }
 
 export function newestMetaIn(metaPages: Buffer): Meta | undefined {
-  return newestOf((at) => metaPages.subarray(at, at + metaBytes));
+  return findNewest((at) => metaPages.subarray(at, at + metaBytes));
 }
 
-function newestOf(bytesAt: (position: number) => Buffer): Meta | undefined {
+function findNewest(bytesAt: (position: number) => Buffer): Meta | undefined {
   const first = readMeta(bytesAt(0));
   const second = first && readMeta(bytesAt(first.pageSize));
   if (first === undefined || second?.pageSize !== first.pageSize) return undefined;
@@ -278,12 +278,12 @@ class TreeWalk {
   }
 
   #checkPage(page: number, bytes: Buffer): number | undefined {
-    const references = referencesOf(bytes, page);
+    const references = readReferences(bytes, page);
     if (references === undefined) return page;
     this.#pages.used(page, 1);
     for (const reference of references) if (!this.#follow(reference)) return reference.page;
     if (!this.#ofFreeList) return undefined;
-    const isSound = listsOf(bytes, page)?.every((list) => this.#takeList(list)) ?? false;
+    const isSound = readLists(bytes, page)?.every((list) => this.#takeList(list)) ?? false;
     return isSound ? undefined : page;
   }
 
@@ -310,7 +310,7 @@ class TreeWalk {
   #takeLongList(page: number, bytes: number): boolean {
     const { pageSize, end, read } = this.#pages;
     if (bytes > 8 * (end + 1)) return false;
-    return this.#takeList(contentOf(read(page, Buffer.alloc(pageSize + bytes)), bytes));
+    return this.#takeList(sliceContent(read(page, Buffer.alloc(pageSize + bytes)), bytes));
   }
 
   #takeList(list: Buffer): boolean {

@@ -2,7 +2,7 @@ import { Packr } from 'msgpackr';
 import type { LedgerNote } from '../../contract/notes.ts';
 import { withoutVariant } from '../../contract/unleash-checks.ts';
 import { prefixKey } from './key-prefix.ts';
-import { type LedgerLine, subjectOf, subjectText } from './ledger.ts';
+import { decodeDimensions, encodeDimensions, type LedgerLine } from './ledger.ts';
 import type { Table } from './lmdb.ts';
 import { wholeMs } from './messages.ts';
 
@@ -68,7 +68,7 @@ export class CumulativeTotals {
       this.#put(identity, known, messageAt(at, message));
       return { rows: [] };
     }
-    const registered = sender.length === 0 ? undefined : this.#registrationOf(sender, at);
+    const registered = sender.length === 0 ? undefined : this.#findRegistration(sender, at);
     const own = {
       ...message,
       repeats: registered?.repeats ?? message.repeats,
@@ -85,19 +85,19 @@ export class CumulativeTotals {
   }
 
   /** The registration of a sender, which is remembered as long as the sender sends. */
-  #registrationOf(sender: Uint8Array, at: number): Known | undefined {
+  #findRegistration(sender: Uint8Array, at: number): KnownMessage | undefined {
     const registered = this.#find(sender);
     if (registered !== undefined && at > registered.at + cumulativeLifeMs / 2)
       this.#put(sender, registered, messageAt(at, registered));
     return registered;
   }
 
-  #find(identity: Uint8Array): Known | undefined {
+  #find(identity: Uint8Array): KnownMessage | undefined {
     const stored = this.#table.get(totalsKey(identity));
     return stored === undefined ? undefined : decode(stored);
   }
 
-  #put(identity: Uint8Array, before: Known | undefined, last: Known): void {
+  #put(identity: Uint8Array, before: KnownMessage | undefined, last: KnownMessage): void {
     if (before === undefined) this.#makeRoom(identity);
     else this.#table.removeSync(timeKey(before.at, identity));
     this.#table.putSync(totalsKey(identity), encode(last));
@@ -106,7 +106,7 @@ export class CumulativeTotals {
 
   /** Counts a new message of an application, and forgets the one with the oldest start if there are too many. */
   #makeRoom(identity: Uint8Array): void {
-    const application = applicationOf(identity);
+    const application = readApplication(identity);
     const range = { start: totalsKey(prefixKey(application)), end: totalsKey(prefixKey(application + 1)), limit: 1 };
     const [first] = this.#size(application) < this.#most ? [] : this.#table.getRange(range);
     if (first !== undefined) {
@@ -130,7 +130,7 @@ export class CumulativeTotals {
     const identity = time.subarray(1 + timeBytes);
     this.#table.removeSync(time);
     this.#table.removeSync(totalsKey(identity));
-    this.#resize(applicationOf(identity), -1);
+    this.#resize(readApplication(identity), -1);
   }
 
   /** Forgets some messages that have expired by the time of the latest of these: more than these, but a bounded number. */
@@ -151,16 +151,16 @@ export class CumulativeTotals {
 
 export function noteLine({ identity, at, subject }: CumulativeMessage, code: LedgerNote): LedgerLine {
   return {
-    application: applicationOf(identity),
+    application: readApplication(identity),
     hour: Math.floor(at / 3_600_000),
-    subject: subjectText({ ...subjectOf(subject), code }),
+    subject: encodeDimensions({ ...decodeDimensions(subject), code }),
     count: 1,
     lastAt: at,
     example: null,
   };
 }
 
-export function applicationOf(identity: Uint8Array): number {
+export function readApplication(identity: Uint8Array): number {
   return new DataView(identity.buffer, identity.byteOffset).getUint32(0);
 }
 
@@ -170,7 +170,7 @@ const packr = new Packr({ useRecords: false });
 const encoding = 1;
 
 /** The mark, the fields of `Known`, then its rows, as MessagePack. A series is its distance from the one before, which is short. */
-function encode({ at, repeats, stop, interval, rows }: Known): Buffer {
+function encode({ at, repeats, stop, interval, rows }: KnownMessage): Buffer {
   let before = 0;
   const near = rows.map((each, place) => {
     if (place % rowWidth !== 0) return each;
@@ -181,7 +181,7 @@ function encode({ at, repeats, stop, interval, rows }: Known): Buffer {
   return packr.pack([encoding, wholeMs(at), repeats, stop, interval, ...near]);
 }
 
-function decode(stored: Uint8Array): Known {
+function decode(stored: Uint8Array): KnownMessage {
   const [mark, ...fields]: number[] = packr.unpack(stored);
   if (mark !== encoding) return { at: mark!, repeats: repeats.never, stop: 0, interval: 0, rows: [] };
   const [at = 0, own = 0, stop = 0, interval = 0, ...rows] = fields;
@@ -189,7 +189,7 @@ function decode(stored: Uint8Array): Known {
   return { at, repeats: own, stop, interval, rows };
 }
 
-function messageAt(at: number, { repeats, stop, interval, rows }: Known): Known {
+function messageAt(at: number, { repeats, stop, interval, rows }: KnownMessage): KnownMessage {
   return { at, repeats, stop, interval, rows };
 }
 
@@ -232,13 +232,13 @@ export type Repeats = (typeof repeats)[keyof typeof repeats];
 /** The kinds of rows in a message. */
 export const rowKind = { yes: 0, no: 1, variant: 2, counter: 3, gauge: 4 } as const;
 /** Added to the kind of the first row of a flag. */
-export const opensFlag = 8;
+export const opensFeature = 8;
 
 /** Numbers per row. */
 export const rowWidth = 3;
 
 /** A message as it is remembered. */
-interface Known {
+interface KnownMessage {
   readonly at: number;
   readonly repeats: number;
   readonly stop: number;
@@ -261,9 +261,9 @@ const shortestInterval = 0.9;
  * Compares a message with the previous message of its identity. In doubt, a message counts.
  * @returns what it adds, and the message to compare the next one with
  */
-function compare(message: Known, last: Known): [Addition, Known] {
-  const own = totalsOf(message.rows);
-  const known = totalsOf(last.rows);
+function compare(message: KnownMessage, last: KnownMessage): [Addition, KnownMessage] {
+  const own = sumTotals(message.rows);
+  const known = sumTotals(last.rows);
   const { yes, no, variant, counter } = rowKind;
   if (message.repeats === repeats.values) {
     const resembles = includes(own, known, [counter]);
@@ -296,33 +296,33 @@ export function eachAdded(
   visit: { count(ref: number, checks: number): void; measurement(ref: number, value: number): void },
 ): void {
   for (let from = 0, end = 0; from < rows.length; from = end) {
-    end = endOfFlag(rows, from);
-    addFlag(rows, from, end, visit);
+    end = findFeatureEnd(rows, from);
+    addFeature(rows, from, end, visit);
   }
   for (let at = 0; at < rows.length; at += rowWidth)
-    if (kindOf(rows[at + 1]!) >= rowKind.counter) visit.measurement(rows[at]!, rows[at + 2]!);
+    if (getKind(rows[at + 1]!) >= rowKind.counter) visit.measurement(rows[at]!, rows[at + 2]!);
 }
 
-const kindOf = (kind: number) => kind % opensFlag;
+const getKind = (kind: number) => kind % opensFeature;
 
 /** The end of the rows of a flag, the first of which is at `from`. */
-function endOfFlag(rows: readonly number[], from: number): number {
+function findFeatureEnd(rows: readonly number[], from: number): number {
   let end = from + rowWidth;
-  while (end < rows.length && rows[end + 1]! < opensFlag) end += rowWidth;
+  while (end < rows.length && rows[end + 1]! < opensFeature) end += rowWidth;
   return end;
 }
 
-function addFlag(
+function addFeature(
   rows: readonly number[],
   from: number,
   end: number,
   visit: { count(ref: number, checks: number): void },
 ): void {
-  const yes = lastOf(rows, from, end, rowKind.yes);
-  const no = lastOf(rows, from, end, rowKind.no);
+  const yes = findLastRow(rows, from, end, rowKind.yes);
+  const no = findLastRow(rows, from, end, rowKind.no);
   let served = 0;
   for (let at = from; at < end; at += rowWidth) {
-    if (kindOf(rows[at + 1]!) !== rowKind.variant) continue;
+    if (getKind(rows[at + 1]!) !== rowKind.variant) continue;
     const checks = rows[at + 2]!;
     served += checks;
     if (checks > 0) visit.count(rows[at]!, checks);
@@ -333,9 +333,9 @@ function addFlag(
 }
 
 /** The position of the last row of a kind, or -1. */
-function lastOf(rows: readonly number[], from: number, end: number, kind: number): number {
+function findLastRow(rows: readonly number[], from: number, end: number, kind: number): number {
   let last = -1;
-  for (let at = from; at < end; at += rowWidth) if (kindOf(rows[at + 1]!) === kind) last = at;
+  for (let at = from; at < end; at += rowWidth) if (getKind(rows[at + 1]!) === kind) last = at;
   return last;
 }
 
@@ -344,12 +344,12 @@ const amountAt = (rows: readonly number[], at: number) => (at < 0 ? 0 : rows[at 
 /** True if each flag has at least as many checks as its variants. */
 function haveTheirChecks(rows: readonly number[]): boolean {
   for (let from = 0, end = 0; from < rows.length; from = end) {
-    end = endOfFlag(rows, from);
+    end = findFeatureEnd(rows, from);
     let served = 0;
     for (let at = from; at < end; at += rowWidth)
-      if (kindOf(rows[at + 1]!) === rowKind.variant) served += rows[at + 2]!;
-    const yes = amountAt(rows, lastOf(rows, from, end, rowKind.yes));
-    if (served > yes + amountAt(rows, lastOf(rows, from, end, rowKind.no))) return false;
+      if (getKind(rows[at + 1]!) === rowKind.variant) served += rows[at + 2]!;
+    const yes = amountAt(rows, findLastRow(rows, from, end, rowKind.yes));
+    if (served > yes + amountAt(rows, findLastRow(rows, from, end, rowKind.no))) return false;
   }
   return true;
 }
@@ -357,11 +357,11 @@ function haveTheirChecks(rows: readonly number[]): boolean {
 /** Amounts by kind and series. Several names over a limit have the same series. */
 type Totals = readonly ReadonlyMap<number, number>[];
 
-function totalsOf(rows: readonly number[]): Totals {
+function sumTotals(rows: readonly number[]): Totals {
   const totals = Object.values(rowKind).map(() => new Map<number, number>());
   for (let at = 0; at < rows.length; at += rowWidth) {
     const ref = rows[at]!;
-    const own = totals[kindOf(rows[at + 1]!)]!;
+    const own = totals[getKind(rows[at + 1]!)]!;
     own.set(ref, (own.get(ref) ?? 0) + rows[at + 2]!);
   }
   return totals;
@@ -391,9 +391,9 @@ function difference(rows: readonly number[], own: Totals, last: Totals, kinds: r
     const ref = rows[at]!;
     const kind = rows[at + 1]!;
     const amount = rows[at + 2]!;
-    const name = `${ref} ${kindOf(kind)}`;
-    const more = (own[kindOf(kind)]!.get(ref) ?? 0) - (last[kindOf(kind)]!.get(ref) ?? 0);
-    if (!kinds.includes(kindOf(kind))) found.push(ref, kind, amount);
+    const name = `${ref} ${getKind(kind)}`;
+    const more = (own[getKind(kind)]!.get(ref) ?? 0) - (last[getKind(kind)]!.get(ref) ?? 0);
+    if (!kinds.includes(getKind(kind))) found.push(ref, kind, amount);
     else found.push(ref, kind, visited.has(name) ? 0 : more);
     visited.add(name);
   }

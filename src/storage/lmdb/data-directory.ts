@@ -15,13 +15,13 @@ export type StoreName = 'accounts' | 'usage' | 'spool';
 /** The stores that a server on a single machine uses. A node has a spool as well. */
 export const ownStores = ['accounts', 'usage'] as const;
 
-export function dataFileOf(data: string, store: StoreName): string {
+export function getDataFile(data: string, store: StoreName): string {
   return join(data, store, 'data.mdb');
 }
 
 /** The data files that exist in a data directory. @throws {Error} if this user may not see whether they do */
 export function dataFilesIn(data: string, stores: readonly StoreName[] = [...ownStores, 'spool']): readonly string[] {
-  return stores.map((store) => dataFileOf(data, store)).filter(isPresent);
+  return stores.map((store) => getDataFile(data, store)).filter(isPresent);
 }
 
 /**
@@ -40,9 +40,9 @@ export function checkDataFiles(data: string, clock: Pick<Clock, 'monotonic'> = s
 
 /** @throws {Error} if there is usage but not the accounts to which it refers */
 export function checkPresence(data: string): void {
-  const accounts = dataFileOf(data, 'accounts');
+  const accounts = getDataFile(data, 'accounts');
   // Usage of lost applications must not be attributed to new ones that get the same numbers.
-  if (!isPresent(accounts) && isPresent(dataFileOf(data, 'usage'))) throw cannotOpen(accounts, 'it is missing');
+  if (!isPresent(accounts) && isPresent(getDataFile(data, 'usage'))) throw cannotOpen(accounts, 'it is missing');
 }
 
 /**
@@ -54,7 +54,7 @@ export function missingFile(data: string, copy: { readonly adopting?: true } | u
   const isNode = copy !== undefined && !copy.adopting;
   const needed: StoreName[] = isNode ? [] : ['usage'];
   if (copy !== undefined) needed.push('spool');
-  return needed.map((store) => dataFileOf(data, store)).find((file) => !isPresent(file));
+  return needed.map((store) => getDataFile(data, store)).find((file) => !isPresent(file));
 }
 
 function check(file: string, hasTime: () => boolean): boolean {
@@ -88,7 +88,7 @@ export async function explainDamage<T>(
     return await read();
   } catch (error) {
     if (!isDamage(error)) throw error;
-    throw cannotOpen(dataFileOf(data, store), `its contents cannot be read (${error.message})`);
+    throw cannotOpen(getDataFile(data, store), `its contents cannot be read (${error.message})`);
   }
 }
 

@@ -78,8 +78,8 @@ export function syncPath(path: string): void {
 }
 
 /** The path of an open file no longer refers to it. Writes to it are lost when it is closed. */
-class FileGone extends Error {
-  override readonly name = 'FileGone';
+class FileGoneError extends Error {
+  override readonly name = 'FileGoneError';
   /** The code, a number as in system errors. */
   readonly code = constants.errno.ENOENT;
 
@@ -89,7 +89,7 @@ class FileGone extends Error {
 }
 
 export interface FileIdentity {
-  /** @throws {FileGone} if it is not */
+  /** @throws {FileGoneError} if it is not */
   check(): void;
   /** The size of the file at its path. */
   bytes(): number;
@@ -101,7 +101,7 @@ export function identifyFile(file: string): FileIdentity {
   return {
     check() {
       const found = statSync(file, { throwIfNoEntry: false });
-      if (found === undefined || found.ino !== opened.ino || found.dev !== opened.dev) throw new FileGone(file);
+      if (found === undefined || found.ino !== opened.ino || found.dev !== opened.dev) throw new FileGoneError(file);
     },
     bytes: () => statSync(file, { throwIfNoEntry: false })?.size ?? 0,
   };
@@ -111,14 +111,14 @@ export function identifyFile(file: string): FileIdentity {
  * Checks before each write whether a file that was just opened is still at its path. If the kernel reports the path of a
  * descriptor, the inode is not read. Since Linux 6.13, reading an inode's times makes the next write change them, rather than one
  * every few milliseconds. A flush may then have to write the inode, too.
- * @returns a function that throws `FileGone` if it is not
+ * @returns a function that throws `FileGoneError` if it is not
  */
 export function checkOpenFile(file: string, descriptor: number): () => void {
   const link = `/proc/self/fd/${descriptor}`;
   const opened = linkTarget(link);
   if (opened === undefined) return identifyFile(file).check;
   return () => {
-    if (linkTarget(link) !== opened) throw new FileGone(file);
+    if (linkTarget(link) !== opened) throw new FileGoneError(file);
   };
 }
 

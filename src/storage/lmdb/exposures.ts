@@ -73,7 +73,7 @@ export function putExposures(store: UsageTables, key: Buffer, { day, rows }: Exp
  * @returns empty exposures, or `undefined` if the environment is full
  */
 export function listPerson(store: UsageTables, key: Buffer, seconds: number, limit: number): Exposures | undefined {
-  const people = peopleOf(store, key);
+  const people = countPeople(store, key);
   if (people >= limit) return undefined;
   putPeople(store, key, people + 1);
   const day = Math.floor(seconds / daySeconds);
@@ -87,7 +87,7 @@ export function removeExposures(store: UsageTables, key: Buffer): void {
   if (value === undefined) return;
   store.exposureDays.removeSync(prefixedKey(value.readUInt32LE(0), key));
   store.exposures.removeSync(key);
-  putPeople(store, key, peopleOf(store, key) - 1);
+  putPeople(store, key, countPeople(store, key) - 1);
 }
 
 /** Removes the exposures of a deleted environment. Call it in a transaction. @returns people removed, at most `limit` */
@@ -138,7 +138,7 @@ function sweepPerson(store: UsageTables, listed: Buffer, oldest: number): void {
 const nothing = Buffer.alloc(0);
 const noDigest = Buffer.alloc(digestBytes);
 
-function peopleOf(store: UsageTables, key: Buffer): number {
+function countPeople(store: UsageTables, key: Buffer): number {
   return store.exposures.get(key.subarray(0, 4))?.readUInt32LE(0) ?? 0;
 }
 

@@ -127,7 +127,7 @@ export function findInstance(store: IdentityTables, application: number, instanc
   const identity = readIdentity(store, prefixedKey(application, digest));
   if (identity === undefined) return undefined;
   const { current, before, high, low } = identity;
-  const hash = hashOf(instanceId);
+  const hash = hashInstanceId(instanceId);
   if (timingSafeEqual(hash, current.hash)) {
     return { high, low, expiresAt: current.expiresAt, replaced: false };
   }
@@ -161,7 +161,7 @@ export function putHashedMint(store: IdentityTables, mint: HashedMint): void {
   const key = prefixedKey(application, digest);
   const known = readIdentity(store, key);
   if (known?.current.hash.equals(hash) || known?.before.hash.equals(hash)) return;
-  const day = known?.day ?? dayOf(expiresAt);
+  const day = known?.day ?? computeDay(expiresAt);
   if (known === undefined) store.identityDays.putSync(prefixedKey(day, key), nothing);
   const before =
     known === undefined ? noLife : { ...known.current, expiresAt: Math.min(known.current.expiresAt, graceUntil) };
@@ -202,7 +202,7 @@ export function removeAllIdentities(store: UsageTables, application: number, lim
  * @returns people visited: 0 if none is due
  */
 export function sweepInstances(store: UsageTables, now: number, limit: number): number {
-  const due = [...store.identityDays.getKeys({ end: prefixedKey(dayOf(now), nothing), limit })];
+  const due = [...store.identityDays.getKeys({ end: prefixedKey(computeDay(now), nothing), limit })];
   for (const listed of due) {
     const key = listed.subarray(4);
     const identity = readIdentity(store, key);
@@ -213,8 +213,8 @@ export function sweepInstances(store: UsageTables, now: number, limit: number): 
       store.identities.removeSync(key);
       continue;
     }
-    store.identityDays.putSync(prefixedKey(dayOf(end), key), nothing);
-    putIdentity(store, key, { ...identity, day: dayOf(end) });
+    store.identityDays.putSync(prefixedKey(computeDay(end), key), nothing);
+    putIdentity(store, key, { ...identity, day: computeDay(end) });
   }
   return due.length;
 }
@@ -252,7 +252,7 @@ function putIdentity(store: IdentityTables, key: Buffer, identity: Identity): vo
   store.identities.putSync(key, value);
 }
 
-export function hashOf(instanceId: string): Buffer {
+export function hashInstanceId(instanceId: string): Buffer {
   return hash('sha256', instanceId, 'buffer');
 }
 
@@ -261,9 +261,9 @@ export function hashedId<T extends { readonly instanceId: string }>({
   instanceId,
   ...rest
 }: T): Omit<T, 'instanceId'> & Pick<HashedId, 'digest' | 'hash'> {
-  return { ...rest, digest: digestOfInstance(instanceId)!, hash: hashOf(instanceId) };
+  return { ...rest, digest: digestOfInstance(instanceId)!, hash: hashInstanceId(instanceId) };
 }
 
-function dayOf(at: number): number {
+function computeDay(at: number): number {
   return Math.floor(at / dayMs);
 }

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { Database } from 'lmdb';
 import { type Clock, systemClock } from '../../runtime/clock.ts';
 import { isPresent } from '../../runtime/files.ts';
-import { carryNothing } from './carried.ts';
-import { cannotOpen, checkDataFiles, dataFileOf, type StoreName } from './data-directory.ts';
+import { initializeRollUp } from './carried.ts';
+import { cannotOpen, checkDataFiles, getDataFile, type StoreName } from './data-directory.ts';
 import { syncPath } from './disk.ts';
 import { type LmdbEnvironment, openLmdb, openRecords, transact } from './lmdb.ts';
 
@@ -24,7 +24,7 @@ export interface Layout {
 type Step = (lmdb: LmdbEnvironment) => void;
 
 export const accountsLayout: Layout = { store: 'accounts', steps: [] };
-export const usageLayout: Layout = { store: 'usage', steps: [carryNothing], journalled: 3 };
+export const usageLayout: Layout = { store: 'usage', steps: [initializeRollUp], journalled: 3 };
 export const spoolLayout: Layout = { store: 'spool', steps: [], journalled: 2 };
 
 export const layouts: readonly Layout[] = [accountsLayout, usageLayout, spoolLayout];
@@ -40,7 +40,7 @@ export function currentLayout({ steps }: Layout): number {
  */
 export function openLaidOut(data: string, layout: Layout): LmdbEnvironment {
   const folder = join(data, layout.store);
-  const isNew = !isPresent(dataFileOf(data, layout.store));
+  const isNew = !isPresent(getDataFile(data, layout.store));
   const lmdb = openLmdb(folder);
   try {
     // The number of the accounts marks them as prepared: see `prepareStore`.
@@ -60,7 +60,7 @@ export function attachLaidOut(data: string, layout: Layout): LmdbEnvironment {
   const current = currentLayout(layout);
   if (found === current) return lmdb;
   void lmdb.close();
-  if (found === undefined) throw cannotOpen(dataFileOf(data, layout.store), 'it has no layout number');
+  if (found === undefined) throw cannotOpen(getDataFile(data, layout.store), 'it has no layout number');
   if (found > current) throw tooNew(data, layout, found);
   throw new Error(
     `Cannot use ${data}: its ${layout.store} have layout ${found}, and this version uses ${current}; start flagmeter serve of this version on it first`,
@@ -77,7 +77,7 @@ export function checkStores(data: string, clock: Pick<Clock, 'monotonic'> = syst
 /** @throws {Error} if a later version wrote one of the stores, which a service may be using */
 export function checkLayouts(data: string, stores: readonly Layout[] = layouts): void {
   for (const layout of stores) {
-    if (!isPresent(dataFileOf(data, layout.store))) continue;
+    if (!isPresent(getDataFile(data, layout.store))) continue;
     const lmdb = openLmdb(join(data, layout.store));
     const found = plainLayout(lmdb, layout);
     void lmdb.close();
@@ -116,7 +116,7 @@ function migrate(lmdb: LmdbEnvironment, data: string, layout: Layout): void {
     if (index + 1 < found) continue;
     transact(lmdb, () => {
       step(lmdb);
-      numbersOf(lmdb).putSync('layout', index + 2);
+      openNumbers(lmdb).putSync('layout', index + 2);
     });
   }
 }
@@ -143,10 +143,10 @@ function tooNew(data: string, layout: Layout, found: number): Error {
 }
 
 function writeLayout(lmdb: LmdbEnvironment, number: number): void {
-  transact(lmdb, () => void numbersOf(lmdb).putSync('layout', number));
+  transact(lmdb, () => void openNumbers(lmdb).putSync('layout', number));
 }
 
-function numbersOf(lmdb: LmdbEnvironment) {
+function openNumbers(lmdb: LmdbEnvironment) {
   return openRecords<number>(lmdb, 'numbers');
 }
 
@@ -173,13 +173,13 @@ export function openJournalId(lmdb: LmdbEnvironment, randomBytes: (length: numbe
 }
 
 /** The directory with a data directory's journals, each named by the number of its lane. */
-export function journalsOf(data: string): string {
+export function getJournalsDirectory(data: string): string {
   return join(data, 'journal');
 }
 
 export function journalLanes(data: string): string[] {
   try {
-    return readdirSync(journalsOf(data))
+    return readdirSync(getJournalsDirectory(data))
       .filter((name) => /^\d+$/.test(name))
       .sort();
   } catch {
@@ -191,17 +191,17 @@ export const spoolLane = 'spool';
 
 /** As `journalLanes`, for the spool: one lane, if it exists. */
 export function spoolLanes(data: string): string[] {
-  return isPresent(join(journalsOf(data), spoolLane)) ? [spoolLane] : [];
+  return isPresent(join(getJournalsDirectory(data), spoolLane)) ? [spoolLane] : [];
 }
 
 /** The last frame of a journal that the store holds; 0 for none. */
 export function readFolded(lmdb: LmdbEnvironment, lane: string): number {
-  return numbersOf(lmdb).get(foldedKey(lane)) ?? 0;
+  return openNumbers(lmdb).get(foldedKey(lane)) ?? 0;
 }
 
 /** Records that the store holds a frame and all before it. Call it in the transaction that puts their contents. */
 export function putFolded(lmdb: LmdbEnvironment, lane: string, sequence: number): void {
-  numbersOf(lmdb).putSync(foldedKey(lane), sequence);
+  openNumbers(lmdb).putSync(foldedKey(lane), sequence);
 }
 
 /** Whether the store's journals may hold what it lacks. */
@@ -210,14 +210,14 @@ export function isJournalled(lmdb: LmdbEnvironment, layout: Layout): boolean {
 }
 
 /** Starts or stops the use of journals. All of them must be folded before the stop. */
-export function markJournal(lmdb: LmdbEnvironment, layout: Layout, isUsed: boolean): void {
+export function setJournalUse(lmdb: LmdbEnvironment, layout: Layout, isUsed: boolean): void {
   writeLayout(lmdb, isUsed ? layout.journalled! : currentLayout(layout));
 }
 
 /** Separates a copy of a store from the original's journals: it gets journals with another id. */
 export function forgetJournals(lmdb: LmdbEnvironment, layout: Layout): void {
   if (readJournalId(lmdb) === undefined) return;
-  const numbers = numbersOf(lmdb);
+  const numbers = openNumbers(lmdb);
   transact(lmdb, () => {
     for (const key of Array.from(numbers.getKeys())) {
       if (key === journalId || key.startsWith(foldedKey(''))) numbers.removeSync(key);

@@ -9,7 +9,7 @@ import type { UsageTables } from './usage.ts';
  * The ledger: what happened to the packets and reports of an application, hour by hour (UTC).
  *
  * Key: application (u32), hour since the epoch (u32), both big-endian, then 16 bytes of the SHA-256 of the subject's text.
- * Value: JSON `[subject, count, lastAt, example]`, where the subject is an array in the order of `subjectText`. The rows of
+ * Value: JSON `[subject, count, lastAt, example]`, where the subject is an array in the order of `encodeDimensions`. The rows of
  * an application's hour are adjacent: a commit dirties few pages, and a report is one range scan.
  */
 
@@ -17,7 +17,7 @@ import type { UsageTables } from './usage.ts';
 export type LedgerOutcome = 'accepted' | 'refused' | 'noted';
 
 /** The key fields that are counted together. */
-export interface LedgerSubject {
+export interface LedgerDimensions {
   /** The environment's number; `null` if none was named, or the application has no such environment. */
   readonly environment: number | null;
   readonly transport: Transport;
@@ -52,13 +52,13 @@ export interface LedgerLine extends Readonly<LedgerTotal> {
   readonly application: number;
   /** Hours since the epoch. */
   readonly hour: number;
-  /** As written by `subjectText`. */
+  /** As written by `encodeDimensions`. */
   readonly subject: string;
 }
 
 export interface LedgerEntry extends Readonly<LedgerTotal> {
   readonly hour: number;
-  readonly subject: LedgerSubject;
+  readonly dimensions: LedgerDimensions;
 }
 
 /** In place of an application: tokens of Unleash that none has adopted. The instance of these rows is the open part of the token. */
@@ -67,13 +67,13 @@ export const noApplication = 0;
 export const ledgerLifeHours = 90 * 24;
 
 /** The canonical text of a subject: equal subjects have equal texts. */
-export function subjectText(subject: LedgerSubject): string {
-  const { environment, transport, route, outcome, status, code, userAgent, instance } = subject;
+export function encodeDimensions(dimensions: LedgerDimensions): string {
+  const { environment, transport, route, outcome, status, code, userAgent, instance } = dimensions;
   return JSON.stringify([environment, transport, route, outcome, status, code, userAgent, instance]);
 }
 
-export function subjectOf(text: string): LedgerSubject {
-  return readSubject(JSON.parse(text));
+export function decodeDimensions(text: string): LedgerDimensions {
+  return readDimensions(JSON.parse(text));
 }
 
 const digestBytes = 16;
@@ -130,11 +130,11 @@ export function* ledgerEntries(
     if (only !== undefined && !value.includes(`"${only}"`)) continue;
     const [subject, count, lastAt, example] = JSON.parse(value.toString()) as StoredRow;
     if (only !== undefined && subject[3] !== only) continue;
-    yield { hour: key.readUInt32BE(4), subject: readSubject(subject), count, lastAt, example };
+    yield { hour: key.readUInt32BE(4), dimensions: readDimensions(subject), count, lastAt, example };
   }
 }
 
-type StoredSubject = [
+type StoredDimensions = [
   environment: number | null,
   transport: Transport,
   route: MessageRoute,
@@ -145,9 +145,9 @@ type StoredSubject = [
   instance: string | null,
 ];
 
-type StoredRow = [subject: StoredSubject, count: number, lastAt: number, example: LedgerExample | null];
+type StoredRow = [subject: StoredDimensions, count: number, lastAt: number, example: LedgerExample | null];
 
-function readSubject(stored: StoredSubject): LedgerSubject {
+function readDimensions(stored: StoredDimensions): LedgerDimensions {
   const [environment, transport, route, outcome, status, code, userAgent, instance] = stored;
   return { environment, transport, route, outcome, status, code, userAgent, instance };
 }

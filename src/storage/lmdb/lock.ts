@@ -26,23 +26,23 @@ export function lockDataDirectory(directory: string, remedy = ''): DataLock {
     finishCreation(directory); // The directory is locked by now.
     return dataFilesIn(directory);
   };
-  return lockAll({ directory, shown: `the data directory ${directory}`, flag: '--data', remedy, files });
+  return lockAll({ directory, shown: `the data directory ${directory}`, option: '--data', remedy, files });
 }
 
-/** Locks another directory for one process, and creates it if it is missing. @param flag that specifies it @throws {Error} */
-export function lockDirectory(directory: string, flag: string): Pick<DataLock, 'release'> {
-  return lockAll({ directory, shown: `${flag} ${directory}`, flag, remedy: '', files: () => [] });
+/** Locks another directory for one process, and creates it if it is missing. @param option that specifies it @throws {Error} */
+export function lockDirectory(directory: string, option: string): Pick<DataLock, 'release'> {
+  return lockAll({ directory, shown: `${option} ${directory}`, option, remedy: '', files: () => [] });
 }
 
-interface Locked {
+interface LockRequest {
   readonly directory: string;
   readonly shown: string;
-  readonly flag: string;
+  readonly option: string;
   readonly remedy: string;
   files(): readonly string[];
 }
 
-function lockAll({ directory, shown, flag, remedy, files }: Locked): DataLock {
+function lockAll({ directory, shown, option, remedy, files }: LockRequest): DataLock {
   const held = new Map<string, number>();
   const release = () => {
     for (const descriptor of held.values()) closeSync(descriptor);
@@ -59,7 +59,7 @@ function lockAll({ directory, shown, flag, remedy, files }: Locked): DataLock {
     return { coverFiles, release };
   } catch (error) {
     release();
-    throw new Error(`Cannot use ${shown}: ${reasonOf(error, directory, flag)}`, { cause: error });
+    throw new Error(`Cannot use ${shown}: ${explainLockError(error, directory, option)}`, { cause: error });
   }
 }
 
@@ -69,7 +69,8 @@ function lockPath(path: string, remedy: string): number {
   const error = tryLock(descriptor);
   if (error === 0) return descriptor;
   closeSync(descriptor);
-  if (error === constants.errno.EWOULDBLOCK) throw new Error(`${holderOf(path)} is using it${remedy && `; ${remedy}`}`);
+  if (error === constants.errno.EWOULDBLOCK)
+    throw new Error(`${describeHolder(path)} is using it${remedy && `; ${remedy}`}`);
   throw new Error(`its file system cannot lock it (error ${error}); use a local disk`);
 }
 
@@ -89,8 +90,8 @@ export function isLocked(path: string): boolean {
 }
 
 /** The process that uses a data directory, for people; `undefined` if it is not in use. */
-export function userOf(directory: string): string | undefined {
-  return isLocked(directory) ? holderOf(directory) : undefined;
+export function findDirectoryUser(directory: string): string | undefined {
+  return isLocked(directory) ? describeHolder(directory) : undefined;
 }
 
 /** flock(2) from the add-on that the build compiles, because neither runtime offers it. Returns the errno, 0 for success. */
@@ -101,14 +102,14 @@ function tryLock(descriptor: number): number {
   return nativeAddon.tryLock(descriptor);
 }
 
-function reasonOf(error: unknown, directory: string, flag: string): string {
+function explainLockError(error: unknown, directory: string, option: string): string {
   const { code, message } = error as NodeJS.ErrnoException;
   switch (code) {
     case 'EACCES':
     case 'EPERM':
-      return `${permissionDenied(directory)}; run this as its owner, or choose another directory with ${flag}`;
+      return `${permissionDenied(directory)}; run this as its owner, or choose another directory with ${option}`;
     case 'EROFS':
-      return `its file system is read-only; choose a writable directory with ${flag}`;
+      return `its file system is read-only; choose a writable directory with ${option}`;
     case 'ENOTDIR':
       return 'a part of its path is not a directory';
     case 'EEXIST':
@@ -118,7 +119,7 @@ function reasonOf(error: unknown, directory: string, flag: string): string {
   }
 }
 
-function holderOf(path: string): string {
+function describeHolder(path: string): string {
   const pid = lockHolder(path);
   return pid === undefined ? 'another process' : `process ${pid}`;
 }
@@ -129,14 +130,14 @@ const readings = 5;
 /** The number of the process that holds the lock; `undefined` if Linux does not show it, because it is in another container. */
 function lockHolder(path: string): string | undefined {
   for (let reading = 0; reading < readings; reading += 1) {
-    const [holder] = locksOf(path, /FLOCK +ADVISORY +WRITE/);
+    const [holder] = listLockHolders(path, /FLOCK +ADVISORY +WRITE/);
     if (holder !== undefined) return holder;
   }
   return undefined;
 }
 
 /** The processes of this container that have locked a file or a directory, according to Linux. @param kind of the lock */
-function locksOf(path: string, kind: RegExp): string[] {
+function listLockHolders(path: string, kind: RegExp): string[] {
   try {
     const { ino } = statSync(path);
     const lock = new RegExp(`${kind.source} (\\d+) \\w+:\\w+:${ino} `, 'g');
@@ -178,6 +179,6 @@ export async function waitUntilSharable(
 
 function hasOpenStores(data: string): boolean {
   return dataFilesIn(data, ownStores).every(
-    (file) => locksOf(join(dirname(file), 'lock.mdb'), /POSIX +ADVISORY +READ/).length > 0,
+    (file) => listLockHolders(join(dirname(file), 'lock.mdb'), /POSIX +ADVISORY +READ/).length > 0,
   );
 }

@@ -13,7 +13,7 @@ export async function openMappedPages(): Promise<((files: readonly string[]) => 
   const madvise = process.versions['bun'] === undefined ? undefined : await openMadvise();
   if (madvise === undefined) return undefined;
   return (files) => {
-    for (const [start, end] of mapsOf(files)) madvise(start, end - start, dontNeed);
+    for (const [start, end] of listMaps(files)) madvise(start, end - start, dontNeed);
   };
 }
 
@@ -30,7 +30,7 @@ async function openMadvise(): Promise<Madvise | undefined> {
 }
 
 /** The addresses of the read-only, shared maps of files. */
-function mapsOf(files: readonly string[]): (readonly [start: number, end: number])[] {
+function listMaps(files: readonly string[]): (readonly [start: number, end: number])[] {
   return readFileSync('/proc/self/maps', 'utf8')
     .split('\n')
     .flatMap((line) => {

@@ -28,7 +28,7 @@ export function briefWord(word: number): number {
 }
 
 /** The period in which a repetition of a message is recognised, by the second word of its identity. */
-export function lifeOf(word: number): number {
+export function getMessageLife(word: number): number {
   return word >= briefBit ? briefLifeMs : messageLifeMs;
 }
 

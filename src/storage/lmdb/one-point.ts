@@ -2,7 +2,7 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { ABORT } from 'lmdb';
 import { isPresent } from '../../runtime/files.ts';
 import { type Meta, newestMeta } from './check-pages.ts';
-import { dataFileOf } from './data-directory.ts';
+import { getDataFile } from './data-directory.ts';
 import { accountsLayout, attachLaidOut, currentLayout, usageLayout } from './layout.ts';
 import type { LmdbEnvironment } from './lmdb.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -32,7 +32,7 @@ const ownLayouts = [accountsLayout, usageLayout] as const;
  */
 export async function holdPoint(data: string): Promise<Point> {
   const opened: LmdbEnvironment[] = [];
-  const held: Holding[] = [];
+  const held: HeldPoint[] = [];
   const release = async () => {
     for (const { snapshot, descriptor } of held) {
       snapshot.done();
@@ -42,7 +42,7 @@ export async function holdPoint(data: string): Promise<Point> {
   };
   try {
     for (const layout of ownLayouts) {
-      if (!isPresent(dataFileOf(data, layout.store)))
+      if (!isPresent(getDataFile(data, layout.store)))
         throw new Error(`Cannot use ${data}: it is not a prepared data directory; specify one with --data`);
       opened.push(attachLaidOut(data, layout));
     }
@@ -56,7 +56,7 @@ export async function holdPoint(data: string): Promise<Point> {
   }
 }
 
-interface Holding extends PointOfStore {
+interface HeldPoint extends PointOfStore {
   readonly snapshot: Snapshot;
 }
 
@@ -72,8 +72,8 @@ function whileNothingIsWritten([first, ...others]: readonly LmdbEnvironment[], a
   });
 }
 
-function hold(data: string, layout: (typeof ownLayouts)[number], lmdb: LmdbEnvironment): Holding {
-  const file = dataFileOf(data, layout.store);
+function hold(data: string, layout: (typeof ownLayouts)[number], lmdb: LmdbEnvironment): HeldPoint {
+  const file = getDataFile(data, layout.store);
   lmdb.resetReadTxn();
   const snapshot = lmdb.useReadTransaction();
   lmdb.resetReadTxn();

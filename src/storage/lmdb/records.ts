@@ -1,5 +1,5 @@
 import type { KeyScope } from '../../contract/key-scopes.ts';
-import type { Plan } from '../../contract/plans.ts';
+import type { Tier } from '../../contract/plans.ts';
 import type { Membership, Role } from '../../contract/roles.ts';
 import type { ChangedField } from '../../contract/shapes/activity.ts';
 import type { PlainKeySettings } from '../../contract/shapes/api-key.ts';
@@ -28,7 +28,7 @@ export interface Team {
   /** Ascending in order of creation; lists are sorted by it. The same is true of the numbers below. */
   readonly number: number;
   readonly name: string;
-  readonly plan: Plan;
+  readonly plan: Tier;
   /**
    * The team whose limit this team counts against: that of the Admin or API key that created it, or that team's own origin.
    * Absent if an administrator of the installation or an earlier release created the team.
@@ -137,7 +137,7 @@ export interface FeatureDeclaration extends PlainFeatureSettings {
   /** The planned steps of a rollout, by time. Absent or `null`: none. */
   readonly rollout?: readonly RolloutStep[] | null;
   /** Absent from records of earlier releases: none. */
-  readonly owners?: readonly FlagOwner[];
+  readonly owners?: readonly FeatureOwner[];
   /** Absent from records of earlier releases: none. */
   readonly tags?: readonly string[];
   /** By age. Absent: none. */
@@ -147,7 +147,7 @@ export interface FeatureDeclaration extends PlainFeatureSettings {
 }
 
 /** Who is responsible for a flag. The name of a user or team is that at the time of the change. */
-export interface FlagOwner {
+export interface FeatureOwner {
   readonly type: 'user' | 'team' | 'text';
   /** `null` for a text. */
   readonly id: string | null;
@@ -417,7 +417,7 @@ export interface WebhookDelivery {
 }
 
 /** A pending delivery in the queue. */
-export interface WebhookTurn {
+export interface QueuedDelivery {
   /** When to try it next. */
   readonly due: number;
   /** Number of failed attempts since it was last queued. */
@@ -427,7 +427,7 @@ export interface WebhookTurn {
 }
 
 /** The last notification about a lasting condition, which is sent once: see `webhooks/watch.ts`. */
-export interface WebhookMark {
+export interface WebhookAnnouncement {
   readonly at: number;
   /** The announced verdict of a feature. */
   readonly verdict?: VerdictKind;

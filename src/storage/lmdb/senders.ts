@@ -143,7 +143,7 @@ function isOfKind({ name, route }: Sender, other: Sender): boolean {
   return name !== surplusName && (route === 'telemetry') === (other.route === 'telemetry');
 }
 
-type Stored = [
+type StoredSender = [
   name: string,
   version: string | null,
   transport: Transport,
@@ -153,14 +153,14 @@ type Stored = [
 ];
 
 function putSenders(store: UsageTables, key: Buffer, senders: readonly SeenSender[]): void {
-  const stored = senders.map(({ name, version, transport, route, first, last }): Stored => {
+  const stored = senders.map(({ name, version, transport, route, first, last }): StoredSender => {
     return [name, version, transport, route, first, last];
   });
   store.senders.putSync(key, Buffer.from(JSON.stringify(stored)));
 }
 
 export function decodeSenders(value: Buffer): SeenSender[] {
-  const stored = JSON.parse(value.toString()) as Stored[];
+  const stored = JSON.parse(value.toString()) as StoredSender[];
   return stored.map(([name, version, transport, route, first, last]) => {
     return { name, version, transport, route, first, last };
   });

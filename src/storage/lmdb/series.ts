@@ -17,7 +17,7 @@ export const featureItself = '';
 type FeatureMetricName = readonly [metric: string, feature: string, variant: string];
 
 /** The feature of a series; `undefined` for a metric without one. */
-export function featureOf(name: SeriesName): string | undefined {
+export function getFeatureName(name: SeriesName): string | undefined {
   return name.length === 3 ? name[1] : name.length === 2 ? name[0] : undefined;
 }
 
@@ -33,7 +33,7 @@ export function putSeries(store: Pick<UsageTables, 'series'>, series: NewSeries)
 }
 
 /** The series of an environment by ascending ordinal. @param from the first ordinal */
-export function* seriesOf(
+export function* listSeries(
   store: Pick<UsageTables, 'series'>,
   environment: number,
   at?: Snapshot,
@@ -112,7 +112,7 @@ export function seenAt(
 }
 
 /** The series of an environment that were ever seen, in the order of their ordinals. */
-export function* seenOf(store: UsageTables, environment: number, at?: Snapshot): Generator<SeenSeries> {
+export function* listSeenSeries(store: UsageTables, environment: number, at?: Snapshot): Generator<SeenSeries> {
   const range = { start: prefixKey(environment), end: prefixKey(environment + 1), ...readAt(at) };
   for (const { key, value } of store.seen.getRange(range)) {
     const minutes = decodeSeen(value);

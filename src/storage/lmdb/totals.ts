@@ -41,10 +41,10 @@ export const totalBytes = 32;
  * forgotten, so only its later increase counts. A later, smaller value counts whole: the sender began again, and the values from
  * before that count no more. Call it in a transaction.
  */
-export function increaseOf(store: Pick<UsageTables, 'totals'>, total: Total): number {
+export function recordTotal(store: Pick<UsageTables, 'totals'>, total: Total): number {
   const { application, digest, value, at, received, fresh } = total;
   const key = prefixedKey(application, digest);
-  const put = (...numbers: Known) => store.totals.putSync(key, Buffer.from(Float64Array.of(...numbers).buffer));
+  const put = (...numbers: StoredTotal) => store.totals.putSync(key, Buffer.from(Float64Array.of(...numbers).buffer));
   const known = store.totals.get(key);
   if (known === undefined) {
     if (!addOne(store, application)) return 0;
@@ -72,7 +72,7 @@ export function lastTotal(
   return { value, at };
 }
 
-export function totalsOf(store: Pick<UsageTables, 'totals'>, application: number): number {
+export function countTotals(store: Pick<UsageTables, 'totals'>, application: number): number {
   return store.totals.get(prefixKey(application))?.readUInt32LE(0) ?? 0;
 }
 
@@ -96,14 +96,14 @@ export function sweepTotals(
     if (!isPast) continue;
     const application = key.readUInt32BE(0);
     store.totals.removeSync(key);
-    putNumber(store, application, totalsOf(store, application) - 1);
+    putNumber(store, application, countTotals(store, application) - 1);
   }
   return visited.length < limit ? undefined : Buffer.concat([visited.at(-1)!.key, Buffer.of(0)]);
 }
 
 /** @returns false if the application has as many as it may have */
 function addOne(store: Pick<UsageTables, 'totals'>, application: number): boolean {
-  const number = totalsOf(store, application);
+  const number = countTotals(store, application);
   if (number >= maxTotals) return false;
   putNumber(store, application, number + 1);
   return true;
@@ -121,8 +121,8 @@ function putNumber(store: Pick<UsageTables, 'totals'>, application: number, numb
 }
 
 /** The value, its time, when it was last received, and when the sender began again. */
-type Known = [value: number, at: number, received: number, beganAt: number];
+type StoredTotal = [value: number, at: number, received: number, beganAt: number];
 
-function decode(record: Buffer): Known {
-  return [0, 8, 16, 24].map((at) => record.readDoubleLE(at)) as Known;
+function decode(record: Buffer): StoredTotal {
+  return [0, 8, 16, 24].map((at) => record.readDoubleLE(at)) as StoredTotal;
 }

@@ -112,7 +112,7 @@ export interface StreamRecord {
   /** The first delta still kept. */
   readonly first: number;
   /** Counts that are in none of its deltas are of packets admitted after this time. */
-  readonly mark: Mark;
+  readonly mark: StreamWatermark;
   /** The closed stream whose remaining data this one ships. It receives no counts. */
   readonly restOf?: string;
   /** `done`: PostgreSQL has all of it and expects no more. `aside`, of earlier versions: kept, never shipped. */
@@ -120,7 +120,7 @@ export interface StreamRecord {
 }
 
 /** A time, and the node's state then. */
-export interface Mark {
+export interface StreamWatermark {
   /** Unix ms. */
   readonly at: number;
   /** The position of the log that the node had applied. */
@@ -157,7 +157,7 @@ export function scan(store: UsageTables, { table, after }: ScanTask): Reading<Ui
   return fromSnapshot(store.lmdb, function* (at) {
     const start = after === undefined ? {} : { start: Buffer.from(after), exclusiveStart: true };
     let left = stepLimit;
-    for (const { key } of tableOf(store, table).getRange({ ...start, ...readAt(at), limit: stepLimit })) {
+    for (const { key } of openOwnTable(store, table).getRange({ ...start, ...readAt(at), limit: stepLimit })) {
       left -= 1;
       if (left === 0) return Uint8Array.from(key);
       yield;
@@ -167,7 +167,7 @@ export function scan(store: UsageTables, { table, after }: ScanTask): Reading<Ui
 }
 
 /** On several machines, the store of a node has more tables than reports read: see `ReplicaStore`. */
-function tableOf(store: UsageTables, name: UsageTable): Table {
+function openOwnTable(store: UsageTables, name: UsageTable): Table {
   const tables: Partial<Record<UsageTable, Table>> = store;
   tables[name] ??= openTable(store.lmdb, name);
   return tables[name];

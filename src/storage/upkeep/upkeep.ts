@@ -3,7 +3,7 @@
  * workers (see aggregate/maintain.ts), between batches.
  */
 
-import { ApiError } from '../../contract/errors.ts';
+import { Refusal } from '../../contract/errors.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Maintenance } from '../aggregate/maintain.ts';
 import type { UsageStore } from '../commit/usage-store.ts';
@@ -54,7 +54,7 @@ async function runRound(deps: UpkeepDeps): Promise<void> {
     if (await eraseDeleted(deps)) await retire(deps);
   } catch (error) {
     // A refusal means that the store accepts no writes, which is logged elsewhere. The next round retries.
-    if (!(error instanceof ApiError)) deps.failed(error);
+    if (!(error instanceof Refusal)) deps.failed(error);
   }
 }
 
@@ -64,7 +64,7 @@ async function runRound(deps: UpkeepDeps): Promise<void> {
  * so nothing on this machine comes back after the last one. The deletion ends when no other machine can send more. After a crash
  * the next process continues.
  * @returns false if the service is stopping
- * @throws {ApiError} `store_unavailable`
+ * @throws {Refusal} `store_unavailable`
  * @throws {CommitFailed} if the store rejected a step
  */
 export async function eraseDeleted(deps: EraseDeps): Promise<boolean> {

@@ -11,29 +11,25 @@ import { type Words, words } from '../../contract/words.ts';
 import type { Webhook, WebhookDelivery } from '../../storage/lmdb/records.ts';
 
 /** The settings of a webhook that decide the body of its deliveries. */
-type Formatted = Pick<Webhook, 'format' | 'project' | 'issueType'>;
+type FormatSettings = Pick<Webhook, 'format' | 'project' | 'issueType'>;
 
-const bodies: Readonly<Record<Exclude<WebhookFormat, 'standard'>, (message: Message, webhook: Formatted) => object>> = {
-  slack: slackBody,
-  teams: teamsBody,
-  github: githubBody,
-  gitlab: gitlabBody,
-  jira: jiraBody,
-};
+const bodies: Readonly<
+  Record<Exclude<WebhookFormat, 'standard'>, (message: Message, webhook: FormatSettings) => object>
+> = { slack: slackBody, teams: teamsBody, github: githubBody, gitlab: gitlabBody, jira: jiraBody };
 
-export function formatOf({ format = 'standard' }: Formatted): WebhookFormat {
+export function getFormat({ format = 'standard' }: FormatSettings): WebhookFormat {
   return format;
 }
 
 /** @param consoleUrl base URL of the console, for links */
-export function bodyOf(
-  webhook: Formatted,
+export function formatBody(
+  webhook: FormatSettings,
   { id, body }: Pick<WebhookDelivery, 'id' | 'body'>,
   consoleUrl: string,
 ): string {
-  const format = formatOf(webhook);
+  const format = getFormat(webhook);
   if (format === 'standard') return body;
-  return JSON.stringify(bodies[format](messageOf(body, id, consoleUrl), webhook));
+  return JSON.stringify(bodies[format](readMessage(body, id, consoleUrl), webhook));
 }
 
 /** The limit of a text object (https://docs.slack.dev/reference/block-kit/composition-objects/text-object). */
@@ -53,7 +49,7 @@ function slackBody({ sentence, facts, link }: Message): object {
 }
 
 /** Names are code: Slack parses neither formatting, nor emoji, nor mentions in it. */
-const mrkdwn: Writing = { own: escaped, name: (text) => `\`${escaped(text.replaceAll('`', 'ˋ'))}\`` };
+const mrkdwn: Notation = { own: escaped, name: (text) => `\`${escaped(text.replaceAll('`', 'ˋ'))}\`` };
 
 /** `verbatim`: channels and people that the text names do not become links. */
 function section(text: string): object {
@@ -112,12 +108,12 @@ const mostInText = 30_000;
 
 /** https://docs.github.com/rest/issues/issues#create-an-issue */
 function githubBody(message: Message): object {
-  return { title: titleOf(message), body: markdownOf(message) };
+  return { title: formatTitle(message), body: formatMarkdown(message) };
 }
 
 /** https://docs.gitlab.com/api/issues/#new-issue */
 function gitlabBody(message: Message): object {
-  return { title: titleOf(message), description: markdownOf(message) };
+  return { title: formatTitle(message), description: formatMarkdown(message) };
 }
 
 /** Version 2 of the API, which Jira Cloud and Data Center have: https://developer.atlassian.com/cloud/jira/platform/rest/v2/ */
@@ -134,15 +130,15 @@ function jiraBody(message: Message, { project, issueType }: Pick<Webhook, 'proje
   ];
   const description = fitting(lines, mostInText);
   return {
-    fields: { project: { key: project }, issuetype: { name: issueType }, summary: titleOf(message), description },
+    fields: { project: { key: project }, issuetype: { name: issueType }, summary: formatTitle(message), description },
   };
 }
 
-function titleOf({ sentence }: Message): string {
+function formatTitle({ sentence }: Message): string {
   return clipped(sentenceIn(plain, sentence), mostInTitle);
 }
 
-function markdownOf({ sentence, facts, link, deliveryId }: Message): string {
+function formatMarkdown({ sentence, facts, link, deliveryId }: Message): string {
   const lines = [
     `${sentenceIn(markdown, sentence)}.`,
     '',
@@ -156,10 +152,10 @@ function markdownOf({ sentence, facts, link, deliveryId }: Message): string {
 }
 
 /** Names are code spans: mentions, references, links, HTML and quick actions have no effect in them. */
-const markdown: Writing = { own: (text) => text, name: codeSpan };
+const markdown: Notation = { own: (text) => text, name: codeSpan };
 
 /** Jira's text formatting notation. Two backslashes would break the line, so one is an entity. */
-const wiki: Writing = { own: wikiEscaped, name: wikiEscaped };
+const wiki: Notation = { own: wikiEscaped, name: wikiEscaped };
 
 const entities: Readonly<Record<string, string>> = { '\\': '&#92;', '&': '&#38;', ':': '&#58;' };
 
@@ -184,7 +180,7 @@ interface Event<Type extends SentEventType> {
 }
 
 /** @param body the event in the standard format */
-function messageOf(body: string, deliveryId: string, consoleUrl: string): Message {
+function readMessage(body: string, deliveryId: string, consoleUrl: string): Message {
   const event = JSON.parse(body) as Event<SentEventType>;
   const { sentence, facts, page } = messageOfKnown(event) ?? messageOfLater(event);
   const path = page.path.map((segment) => `/${encoded(segment)}`).join('');
@@ -213,7 +209,7 @@ function encoded(text: string): string {
 }
 
 /** How a format writes own words and the texts of others. */
-interface Writing {
+interface Notation {
   readonly own: (text: string) => string;
   readonly name: (text: string) => string;
 }
@@ -222,11 +218,11 @@ interface Writing {
 const mostInSentence = 160;
 const mostInFact = 400;
 
-function sentenceIn({ own, name }: Writing, words: Words): string {
+function sentenceIn({ own, name }: Notation, words: Words): string {
   return words.map((part) => (typeof part === 'string' ? own(part) : name(safe(part.name, mostInSentence)))).join('');
 }
 
-function factIn({ own, name }: Writing, words: Words): string {
+function factIn({ own, name }: Notation, words: Words): string {
   return words.map((part) => (typeof part === 'string' ? own(part) : name(safe(part.name, mostInFact)))).join('');
 }
 
@@ -254,4 +250,4 @@ function safe(text: string, most: number): string {
   );
 }
 
-const plain: Writing = { own: (text) => text, name: (text) => text };
+const plain: Notation = { own: (text) => text, name: (text) => text };

@@ -1,7 +1,7 @@
-import { ApiError } from '../../contract/errors.ts';
+import { Refusal } from '../../contract/errors.ts';
 import { type WebhookFormat, webhookFormats } from '../../contract/webhook-formats.ts';
 import type { Webhook } from '../../storage/lmdb/records.ts';
-import { formatOf } from './formats.ts';
+import { getFormat } from './formats.ts';
 
 type FormatFields = Pick<Webhook, 'format' | 'project' | 'issueType' | 'authorization'>;
 
@@ -16,9 +16,9 @@ interface WantedFormat {
 const mostInAuthorization = 4096;
 const mostInName = 255;
 
-/** Fields that the format does not have are dropped. @throws {ApiError} `invalid_body` */
+/** Fields that the format does not have are dropped. @throws {Refusal} `invalid_body` */
 export function formatFrom(wanted: WantedFormat, webhook: Webhook | undefined): FormatFields {
-  const format = wanted.format ?? (webhook ? formatOf(webhook) : 'standard');
+  const format = wanted.format ?? (webhook ? getFormat(webhook) : 'standard');
   return {
     ...(format !== 'standard' && { format }),
     ...jiraFrom(format, wanted, webhook),
@@ -30,7 +30,7 @@ function jiraFrom(format: WebhookFormat, wanted: WantedFormat, webhook: Webhook 
   const { project = webhook?.project, issueType = webhook?.issueType } = wanted;
   if (format !== 'jira') {
     if (wanted.project !== undefined || wanted.issueType !== undefined)
-      throw new ApiError('invalid_body', 'Cannot take project or issueType: only for the format jira');
+      throw new Refusal('invalid_body', 'Cannot take project or issueType: only for the format jira');
     return {};
   }
   return { project: checked('project', project), issueType: checked('issueType', issueType) };
@@ -39,7 +39,7 @@ function jiraFrom(format: WebhookFormat, wanted: WantedFormat, webhook: Webhook 
 function checked(name: string, text: string | undefined): string {
   if (text && text.length <= mostInName && !/\p{Cc}/u.test(text)) return text;
   const rule = `must have 1 to ${mostInName} characters without control characters, for the format jira`;
-  throw new ApiError('invalid_body', `Cannot take ${name}: ${rule}`);
+  throw new Refusal('invalid_body', `Cannot take ${name}: ${rule}`);
 }
 
 function authorizationFrom(format: WebhookFormat, wanted: WantedFormat, webhook: Webhook | undefined): FormatFields {
@@ -47,13 +47,13 @@ function authorizationFrom(format: WebhookFormat, wanted: WantedFormat, webhook:
   if (given === null) return {};
   if (!webhookFormats[format].isTracker) {
     if (given !== undefined)
-      throw new ApiError('invalid_body', 'Cannot take authorization: only for github, gitlab and jira');
+      throw new Refusal('invalid_body', 'Cannot take authorization: only for github, gitlab and jira');
     return {};
   }
   if (given === undefined) return keptAuthorization(wanted, webhook);
   // Visible characters, with spaces in between: RFC 9110 §5.5.
   if (given.length > mostInAuthorization || !/^[!-~]([ -~]*[!-~])?$/.test(given))
-    throw new ApiError(
+    throw new Refusal(
       'invalid_body',
       `Cannot take authorization: must have 1 to ${mostInAuthorization} visible ASCII characters`,
     );
@@ -65,6 +65,6 @@ function keptAuthorization({ url }: WantedFormat, webhook: Webhook | undefined):
   const authorization = webhook?.authorization;
   if (authorization === undefined) return {};
   if (url !== undefined && URL.canParse(url) && new URL(url).origin !== new URL(webhook!.url).origin)
-    throw new ApiError('invalid_body', 'Cannot take url: give authorization again for another host, or remove it');
+    throw new Refusal('invalid_body', 'Cannot take url: give authorization again for another host, or remove it');
   return { authorization };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Draft, Write } from '../../../src/accounts/store/account-store.ts';
+import type { Transaction, Write } from '../../../src/accounts/store/account-store.ts';
 import { currentSpan, inSpan, type Span } from '../../../src/runtime/spans.ts';
 import { type AccountStoreFixture, count, put, read, tables } from './fixture.ts';
 
@@ -8,11 +8,11 @@ const diskError = Object.assign(new Error('No space left on device'), { code: 28
 const unavailable = { code: 'store_unavailable', status: 503, retryAfter: 5 };
 
 /** The state of each promise by the next turn of the event loop. */
-async function outcomes(promises: readonly Promise<unknown>[]): Promise<readonly string[]> {
+async function readStates(promises: readonly Promise<unknown>[]): Promise<readonly string[]> {
   const ended = promises.map((promise) => {
     const state = { outcome: 'pending' };
-    const end = (outcome: string) => () => {
-      state.outcome = outcome;
+    const end = (result: string) => () => {
+      state.outcome = result;
     };
     promise.then(end('kept'), end('refused'));
     return state;
@@ -23,7 +23,7 @@ async function outcomes(promises: readonly Promise<unknown>[]): Promise<readonly
 
 /** A span that records the names of its parts. */
 function span(traceparent: string): Span {
-  return { traceparent, part: () => span(traceparent), end: () => {} };
+  return { traceparent, startChild: () => span(traceparent), end: () => {} };
 }
 
 /** The behaviour of every account store, whatever keeps its tables. */
@@ -32,7 +32,7 @@ export function testAccountStore(name: string, open: () => Promise<AccountStoreF
     test.each(tables)('run in sequence, each on the draft of the one before: %s', async (table) => {
       const { accountStore, hold, reopen } = await open();
       const release = hold();
-      const changes = [1, 2, 3, 4].map(() => accountStore.change((draft) => count(draft, table)));
+      const changes = [1, 2, 3, 4].map(() => accountStore.change((tx) => count(tx, table)));
       release();
       expect(await Promise.all(changes)).toEqual([0, 1, 2, 3]);
       expect(read(accountStore, table, 'n')).toBe(4);
@@ -45,8 +45,8 @@ export function testAccountStore(name: string, open: () => Promise<AccountStoreF
       const spans = [span('a'), undefined, span('b'), undefined];
       const changes = spans.map((one) =>
         inSpan(one, () =>
-          accountStore.change((draft) => {
-            count(draft);
+          accountStore.change((tx) => {
+            count(tx);
             return currentSpan()?.traceparent;
           }),
         ),
@@ -57,11 +57,11 @@ export function testAccountStore(name: string, open: () => Promise<AccountStoreF
 
     test('read their own writes', async () => {
       const { accountStore } = await open();
-      const found = await accountStore.change((draft) => {
-        put(draft, 'numbers', 'a', 1);
-        put(draft, 'loginThrottles', 'b', 2);
-        draft.remove('numbers', 'a');
-        return [draft.get('numbers', 'a'), draft.has('numbers', 'a'), read(draft, 'loginThrottles', 'b')];
+      const found = await accountStore.change((tx) => {
+        put(tx, 'numbers', 'a', 1);
+        put(tx, 'loginThrottles', 'b', 2);
+        tx.remove('numbers', 'a');
+        return [tx.get('numbers', 'a'), tx.has('numbers', 'a'), read(tx, 'loginThrottles', 'b')];
       });
       expect(found).toEqual([undefined, false, 2]);
     });
@@ -70,14 +70,14 @@ export function testAccountStore(name: string, open: () => Promise<AccountStoreF
       const { accountStore, hold, health, reopen } = await open();
       const release = hold();
       const changes = [
-        accountStore.change((draft) => count(draft)),
-        accountStore.change((draft) => {
-          count(draft);
-          put(draft, 'loginThrottles', 'x', 1);
+        accountStore.change((tx) => count(tx)),
+        accountStore.change((tx) => {
+          count(tx);
+          put(tx, 'loginThrottles', 'x', 1);
           throw new Error('on second thought');
         }),
-        accountStore.change((draft) => put(draft, 'numbers', 'x'.repeat(5000), 1)),
-        accountStore.change((draft) => count(draft)),
+        accountStore.change((tx) => put(tx, 'numbers', 'x'.repeat(5000), 1)),
+        accountStore.change((tx) => count(tx)),
       ];
       const ended = Promise.allSettled(changes);
       release();
@@ -96,14 +96,14 @@ export function testAccountStore(name: string, open: () => Promise<AccountStoreF
 
     test.each(tables)('compare and set, and exactly one of many concurrent plans succeeds: %s', async (table) => {
       const { accountStore } = await open();
-      await accountStore.change((draft) => put(draft, table, 'token', 1));
-      const spend = (draft: Draft) => {
-        if (!draft.has(table, 'token')) return 'refused';
-        draft.remove(table, 'token');
+      await accountStore.change((tx) => put(tx, table, 'token', 1));
+      const spend = (tx: Transaction) => {
+        if (!tx.has(table, 'token')) return 'refused';
+        tx.remove(table, 'token');
         return 'exchanged';
       };
-      const answers = await Promise.all(Array.from({ length: 20 }, () => accountStore.change(spend)));
-      expect(answers).toEqual(['exchanged', ...Array.from({ length: 19 }, () => 'refused')]);
+      const results = await Promise.all(Array.from({ length: 20 }, () => accountStore.change(spend)));
+      expect(results).toEqual(['exchanged', ...Array.from({ length: 19 }, () => 'refused')]);
     });
   });
 
@@ -120,8 +120,8 @@ export function testAccountStore(name: string, open: () => Promise<AccountStoreF
       const heard: (readonly Write[])[] = [];
       accountStore.onCommit((writes) => void heard.push(writes));
       const release = hold();
-      const change = accountStore.change((draft) => put(draft, table, 'n', 7));
-      expect(await outcomes([change])).toEqual(['pending']);
+      const change = accountStore.change((tx) => put(tx, table, 'n', 7));
+      expect(await readStates([change])).toEqual(['pending']);
       expect(seen()).toEqual([undefined, false, [], undefined]);
       expect(heard).toEqual([]);
       release();
@@ -132,10 +132,10 @@ export function testAccountStore(name: string, open: () => Promise<AccountStoreF
 
     test('sees it as soon as its caller is answered, however recently it was read', async () => {
       const { accountStore } = await open();
-      for (let turn = 0; turn < 50; turn += 1) {
-        const change = accountStore.change((draft) => put(draft, 'loginThrottles', `${turn}`, turn));
+      for (let round = 0; round < 50; round += 1) {
+        const change = accountStore.change((tx) => put(tx, 'loginThrottles', `${round}`, round));
         expect(accountStore.has('loginThrottles', 'never')).toBe(false);
-        expect(await change.then(() => read(accountStore, 'loginThrottles', `${turn}`))).toBe(turn);
+        expect(await change.then(() => read(accountStore, 'loginThrottles', `${round}`))).toBe(round);
       }
     });
 
@@ -143,7 +143,7 @@ export function testAccountStore(name: string, open: () => Promise<AccountStoreF
       const { accountStore } = await open();
       const order: string[] = [];
       accountStore.onCommit(() => void order.push('heard'));
-      await accountStore.change((draft) => count(draft)).then(() => order.push('answered'));
+      await accountStore.change((tx) => count(tx)).then(() => order.push('answered'));
       expect(order).toEqual(['heard', 'answered']);
     });
 
@@ -151,17 +151,17 @@ export function testAccountStore(name: string, open: () => Promise<AccountStoreF
       const { accountStore, hold } = await open();
       const release = hold();
       const changes = [
-        accountStore.change((draft) => put(draft, 'numbers', 'n', 1)),
-        accountStore.change((draft) => draft.get('numbers', 'n')),
-        accountStore.change((draft) => {
-          if (draft.has('numbers', 'n')) throw new Error('taken');
+        accountStore.change((tx) => put(tx, 'numbers', 'n', 1)),
+        accountStore.change((tx) => tx.get('numbers', 'n')),
+        accountStore.change((tx) => {
+          if (tx.has('numbers', 'n')) throw new Error('taken');
         }),
       ];
-      expect(await outcomes(changes)).toEqual(['pending', 'pending', 'pending']);
+      expect(await readStates(changes)).toEqual(['pending', 'pending', 'pending']);
       const ended = Promise.allSettled(changes);
       release();
       expect(await ended).toMatchObject([{}, { value: 1 }, { reason: { message: 'taken' } }]);
-      expect(await accountStore.change((draft) => draft.get('numbers', 'n'))).toBe(1);
+      expect(await accountStore.change((tx) => tx.get('numbers', 'n'))).toBe(1);
     });
   });
 
@@ -170,8 +170,8 @@ export function testAccountStore(name: string, open: () => Promise<AccountStoreF
       const { accountStore, hold, commits } = await open();
       const before = commits();
       const release = hold();
-      const changes = Array.from({ length: 100 }, () => accountStore.change((draft) => count(draft)));
-      expect(new Set(await outcomes(changes))).toEqual(new Set(['pending']));
+      const changes = Array.from({ length: 100 }, () => accountStore.change((tx) => count(tx)));
+      expect(new Set(await readStates(changes))).toEqual(new Set(['pending']));
       release();
       await Promise.all(changes);
       expect(commits() - before).toBeLessThanOrEqual(2);
@@ -179,53 +179,53 @@ export function testAccountStore(name: string, open: () => Promise<AccountStoreF
 
     test('answers in the order of the plans', async () => {
       const { accountStore } = await open();
-      const answered: number[] = [];
-      const changes = Array.from({ length: 50 }, async (_, turn) => {
-        await accountStore.change((draft) => (turn % 3 === 0 ? draft.has('numbers', 'n') : count(draft)));
-        answered.push(turn);
+      const completed: number[] = [];
+      const changes = Array.from({ length: 50 }, async (_, round) => {
+        await accountStore.change((tx) => (round % 3 === 0 ? tx.has('numbers', 'n') : count(tx)));
+        completed.push(round);
       });
       await Promise.all(changes);
-      expect(answered).toEqual(changes.map((_, turn) => turn));
+      expect(completed).toEqual(changes.map((_, round) => round));
     });
 
     test('that fails also fails the changes built on it, which never become visible', async () => {
-      const { accountStore, hold, failNext, health, reopen, refusal, toldOf } = await open();
-      await accountStore.change((draft) => put(draft, 'numbers', 'n', 1));
+      const { accountStore, hold, failNext, health, reopen, refusal, listFailures } = await open();
+      await accountStore.change((tx) => put(tx, 'numbers', 'n', 1));
       const release = hold();
       failNext(diskError);
       const ended = Promise.allSettled([
-        accountStore.change((draft) => count(draft)),
-        accountStore.change((draft) => count(draft, 'loginThrottles', 'other')),
-        accountStore.change((draft) => draft.get('numbers', 'n')),
-        accountStore.change((draft) => {
-          throw new Error(`it is ${draft.get('numbers', 'n')}`);
+        accountStore.change((tx) => count(tx)),
+        accountStore.change((tx) => count(tx, 'loginThrottles', 'other')),
+        accountStore.change((tx) => tx.get('numbers', 'n')),
+        accountStore.change((tx) => {
+          throw new Error(`it is ${tx.get('numbers', 'n')}`);
         }),
       ]);
       release();
       for (const each of await ended) expect(each).toMatchObject({ reason: refusal });
-      expect(health.failures).toEqual(toldOf(diskError));
+      expect(health.failures).toEqual(listFailures(diskError));
       for (const reader of [accountStore, reopen()]) {
         expect(read(reader, 'numbers', 'n')).toBe(1);
         expect(reader.has('loginThrottles', 'other')).toBe(false);
       }
-      expect(await accountStore.change((draft) => count(draft))).toBe(1);
+      expect(await accountStore.change((tx) => count(tx))).toBe(1);
     });
 
     test('is not attempted while the store accepts no writes', async () => {
       const { accountStore, health, commits } = await open();
       const before = commits();
       health.ready = false;
-      await expect(accountStore.change((draft) => count(draft))).rejects.toMatchObject(unavailable);
-      expect(await accountStore.change((draft) => draft.has('numbers', 'n'))).toBe(false);
+      await expect(accountStore.change((tx) => count(tx))).rejects.toMatchObject(unavailable);
+      expect(await accountStore.change((tx) => tx.has('numbers', 'n'))).toBe(false);
       health.ready = true;
-      expect(await accountStore.change((draft) => count(draft))).toBe(0);
+      expect(await accountStore.change((tx) => count(tx))).toBe(0);
       expect(commits() - before).toBe(1);
     });
 
     test('has a bounded number of waiting changes', async () => {
       const { accountStore, hold } = await open();
       const release = hold();
-      const changes = Array.from({ length: 10_010 }, () => accountStore.change((draft) => count(draft)));
+      const changes = Array.from({ length: 10_010 }, () => accountStore.change((tx) => count(tx)));
       const ended = Promise.allSettled(changes);
       release();
       const refused = (await ended).filter(({ status }) => status === 'rejected');
@@ -238,9 +238,9 @@ export function testAccountStore(name: string, open: () => Promise<AccountStoreF
   test(`${name}: closing commits the waiting changes, and rejects later ones`, async () => {
     const { accountStore, hold, reopen, refusal } = await open();
     const release = hold();
-    const changes = Array.from({ length: 10 }, () => accountStore.change((draft) => count(draft)));
+    const changes = Array.from({ length: 10 }, () => accountStore.change((tx) => count(tx)));
     const closed = accountStore.close();
-    const ended = Promise.allSettled([accountStore.change((draft) => count(draft))]);
+    const ended = Promise.allSettled([accountStore.change((tx) => count(tx))]);
     release();
     await closed;
     expect(await Promise.all(changes)).toHaveLength(10);

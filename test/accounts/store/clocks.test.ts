@@ -36,7 +36,7 @@ describe.each([3_700_000, -2 * hour])('a node whose clock jumps by %i ms', (ahea
     await node.accountStore.current();
     node.machine.aheadMs = aheadMs;
     await expect(node.accountStore.current()).rejects.toMatchObject(unavailable);
-    await expect(node.accountStore.change((draft) => draft.put('numbers', 'n', 1))).rejects.toMatchObject(unavailable);
+    await expect(node.accountStore.change((tx) => tx.put('numbers', 'n', 1))).rejects.toMatchObject(unavailable);
     expect(node.accountStore.status().trouble).toMatch(/The clock of this machine is .* PostgreSQL's/);
     await other.accountStore.current();
     expect(other.accountStore.has('numbers', 'n')).toBe(false);
@@ -57,7 +57,7 @@ describe.each([3_700_000, -2 * hour])('a node whose clock jumps by %i ms', (ahea
     const [node, other] = await nodes();
     await node.accountStore.current();
     node.machine.aheadMs = aheadMs;
-    await other.accountStore.change((draft) => draft.put('numbers', 'n', 1));
+    await other.accountStore.change((tx) => tx.put('numbers', 'n', 1));
     await node.accountStore.current().catch(() => {});
     expect(node.accountStore.get('numbers', 'n')).toBe(1);
   });
@@ -65,7 +65,7 @@ describe.each([3_700_000, -2 * hour])('a node whose clock jumps by %i ms', (ahea
   test('keeps invalidated tokens that have not expired', async () => {
     const [node, other] = await nodes();
     const key = keyAt(systemClock.now() / 1000 + 3600);
-    await other.accountStore.change((draft) => draft.put('invalidated', key, true));
+    await other.accountStore.change((tx) => tx.put('invalidated', key, true));
     await node.accountStore.current();
     node.machine.aheadMs = aheadMs;
     const sweep = { accounts: node.store, accountStore: node.accountStore, clock: node.clock, auditMs: 0 };

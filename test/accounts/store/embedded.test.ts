@@ -28,7 +28,7 @@ async function open(): Promise<AccountStoreFixture> {
     accountStore,
     health,
     refusal: { code: 'store_unavailable', status: 503, retryAfter: 5 },
-    toldOf: (error) => [error],
+    listFailures: (error) => [error],
     hold() {
       let release: () => void = () => {};
       gate = new Promise((resolve) => {

@@ -1,4 +1,4 @@
-import type { AccountStore, Draft } from '../../../src/accounts/store/account-store.ts';
+import type { AccountStore, Transaction } from '../../../src/accounts/store/account-store.ts';
 import type { TestHealth } from '../fixture.ts';
 
 /** An account store on fresh tables whose commits a test can delay or fail. */
@@ -12,7 +12,7 @@ export interface AccountStoreFixture {
   /** The rejection of a change whose commit has failed. */
   readonly refusal: object;
   /** The failures reported to the health of the store after `failNext(error)`. */
-  toldOf(error: Error): readonly Error[];
+  listFailures(error: Error): readonly Error[];
   /** Number of started commits that write. */
   commits(): number;
   /** What a new process reads. */
@@ -23,9 +23,9 @@ export interface AccountStoreFixture {
 export const tables = ['numbers', 'loginThrottles'] as const;
 export type Table = (typeof tables)[number];
 
-export function put(draft: Draft, table: Table, key: string, value: number): void {
-  if (table === 'numbers') draft.put('numbers', key, value);
-  else draft.put('loginThrottles', key, { failures: value, lastAt: 0 });
+export function put(tx: Transaction, table: Table, key: string, value: number): void {
+  if (table === 'numbers') tx.put('numbers', key, value);
+  else tx.put('loginThrottles', key, { failures: value, lastAt: 0 });
 }
 
 export function read(reader: Pick<AccountStore, 'get'>, table: Table, key: string): number | undefined {
@@ -33,8 +33,8 @@ export function read(reader: Pick<AccountStore, 'get'>, table: Table, key: strin
 }
 
 /** Increments a number, and returns the previous value. */
-export function count(draft: Draft, table: Table = 'numbers', key = 'n'): number {
-  const before = read(draft, table, key) ?? 0;
-  put(draft, table, key, before + 1);
+export function count(tx: Transaction, table: Table = 'numbers', key = 'n'): number {
+  const before = read(tx, table, key) ?? 0;
+  put(tx, table, key, before + 1);
   return before;
 }

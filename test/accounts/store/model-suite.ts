@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { AccountStore, Draft } from '../../../src/accounts/store/account-store.ts';
+import type { AccountStore, Transaction } from '../../../src/accounts/store/account-store.ts';
 import { type AccountStoreFixture, put, read, type Table, tables } from './fixture.ts';
 
 /** Compares an account store with a map, for arbitrary plans. */
@@ -15,12 +15,12 @@ export function testModel(name: string, open: () => Promise<AccountStoreFixture>
       for (const { steps, throws, waits } of plans) {
         const release = hold();
         // A store may run a plan at once or later, but in this order, and twice only if necessary.
-        const change = accountStore.change((draft) => {
+        const change = accountStore.change((tx) => {
           const next = new Map(model);
-          for (const each of steps) apply(draft, next, each);
-          expect(contents(draft)).toEqual(inOrder(next));
-          expect(numbersIn(draft)).toEqual(numbersOf(next));
-          expect(draft.records('numbers').size).toBe(numbersOf(next).length);
+          for (const each of steps) apply(tx, next, each);
+          expect(contents(tx)).toEqual(inOrder(next));
+          expect(numbersIn(tx)).toEqual(listNumbers(next));
+          expect(tx.records('numbers').size).toBe(listNumbers(next).length);
           if (throws) throw new Error('no');
           model = next;
         });
@@ -47,12 +47,12 @@ interface Step {
   readonly value: number | undefined;
 }
 
-function apply(draft: Draft, model: Model, { table, key, value }: Step): void {
+function apply(tx: Transaction, model: Model, { table, key, value }: Step): void {
   if (value === undefined) {
-    draft.remove(table, key);
+    tx.remove(table, key);
     model.delete(`${table} ${key}`);
   } else {
-    put(draft, table, key, value);
+    put(tx, table, key, value);
     model.set(`${table} ${key}`, value);
   }
 }
@@ -71,10 +71,10 @@ function inOrder(model: ReadonlyMap<string, number>): unknown {
   return [...model].sort(([one], [other]) => one.localeCompare(other));
 }
 
-function numbersIn(draft: Draft): number[] {
-  return [...draft.records('numbers').values()].sort();
+function numbersIn(tx: Transaction): number[] {
+  return [...tx.records('numbers').values()].sort();
 }
 
-function numbersOf(model: ReadonlyMap<string, number>): number[] {
+function listNumbers(model: ReadonlyMap<string, number>): number[] {
   return [...model].flatMap(([key, value]) => (key.startsWith('numbers ') ? [value] : [])).sort();
 }

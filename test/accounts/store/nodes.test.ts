@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import type { Draft, Write } from '../../../src/accounts/store/account-store.ts';
-import { repairMark } from '../../../src/replication/accounts/copy.ts';
+import type { Transaction, Write } from '../../../src/accounts/store/account-store.ts';
+import { repairKey } from '../../../src/replication/accounts/copy.ts';
 import type { PostgresSession } from '../../../src/replication/postgres/connection.ts';
 import type { QueryResult, Run } from '../../../src/replication/postgres/session.ts';
 import { readCopyState } from '../../../src/storage/lmdb/accounts.ts';
@@ -13,9 +13,9 @@ import { emptyCopy, newDatabase, openNode, sharedServer, type TestNode } from '.
 const { describe, test } = needing('postgresql');
 
 /** Spends a token that is valid once. */
-function spend(draft: Draft): string {
-  if (!draft.has('loginThrottles', 'token')) return 'refused';
-  draft.remove('loginThrottles', 'token');
+function spend(tx: Transaction): string {
+  if (!tx.has('loginThrottles', 'token')) return 'refused';
+  tx.remove('loginThrottles', 'token');
   return 'exchanged';
 }
 
@@ -25,7 +25,7 @@ async function twoNodes(): Promise<{ url: string; one: TestNode; other: TestNode
 }
 
 /** Changes the answers to statements of one name. */
-function answering(
+function alterResponses(
   name: string,
   change: (result: QueryResult) => QueryResult,
 ): (connection: PostgresSession) => PostgresSession {
@@ -45,25 +45,25 @@ describe('a change of another node', () => {
     const { one, other } = await twoNodes();
     const heard: Write[] = [];
     other.accountStore.onCommit((writes) => void heard.push(...writes));
-    for (let turn = 1; turn <= 30; turn += 1) {
-      await one.accountStore.change((draft) => put(draft, 'numbers', 'n', turn));
+    for (let round = 1; round <= 30; round += 1) {
+      await one.accountStore.change((tx) => put(tx, 'numbers', 'n', round));
       await other.accountStore.current();
-      expect(read(other.accountStore, 'numbers', 'n')).toBe(turn);
-      expect(heard.at(-1)).toMatchObject({ table: 'numbers', key: 'n', value: turn });
+      expect(read(other.accountStore, 'numbers', 'n')).toBe(round);
+      expect(heard.at(-1)).toMatchObject({ table: 'numbers', key: 'n', value: round });
     }
     expect(other.accountStore.version).toBe(one.accountStore.version);
   });
 
   test('is seen by many concurrent readers, while others change', async () => {
     const { one, other } = await twoNodes();
-    let answered = 0;
+    let completed = 0;
     let isOver = false;
     const changing = (async () => {
-      for (; !isOver; answered += 1) await one.accountStore.change((draft) => count(draft));
+      for (; !isOver; completed += 1) await one.accountStore.change((tx) => count(tx));
     })();
     const asking = Array.from({ length: 32 }, async () => {
-      for (let turn = 0; turn < 50; turn += 1) {
-        const before = answered;
+      for (let round = 0; round < 50; round += 1) {
+        const before = completed;
         await other.accountStore.current();
         expect(read(other.accountStore, 'numbers', 'n') ?? 0).toBeGreaterThanOrEqual(before);
       }
@@ -71,7 +71,7 @@ describe('a change of another node', () => {
     await Promise.all(asking);
     isOver = true;
     await changing;
-    expect(answered).toBeGreaterThan(0);
+    expect(completed).toBeGreaterThan(0);
   });
 
   test('would be missed without the synchronous read', async () => {
@@ -79,16 +79,16 @@ describe('a change of another node', () => {
     const one = openNode(url);
     const old = { position: 0, id: '0', entries: [] };
     const stale = (all: QueryResult) => ({ ...all, rows: all.rows.map((row) => ({ ...row, ...old })) });
-    const other = openNode(url, { wrap: answering('fm_control_confirm', stale) });
-    await one.accountStore.change((draft) => put(draft, 'numbers', 'n', 1));
+    const other = openNode(url, { wrap: alterResponses('fm_control_confirm', stale) });
+    await one.accountStore.change((tx) => put(tx, 'numbers', 'n', 1));
     await other.accountStore.current();
     expect(read(other.accountStore, 'numbers', 'n')).toBeUndefined();
   });
 
   test('is visible to plans', async () => {
     const { one, other } = await twoNodes();
-    const counting = Array.from({ length: 200 }, (_, turn) =>
-      (turn % 2 === 0 ? one : other).accountStore.change((draft) => count(draft)),
+    const counting = Array.from({ length: 200 }, (_, round) =>
+      (round % 2 === 0 ? one : other).accountStore.change((tx) => count(tx)),
     );
     const counts = await Promise.all(counting);
     expect(counts.sort((a, b) => a - b)).toEqual(counts.map((_, index) => index));
@@ -96,11 +96,11 @@ describe('a change of another node', () => {
 
   test('leaves only one success to a plan that can succeed once', async () => {
     const { one, other } = await twoNodes();
-    for (let turn = 0; turn < 8; turn += 1) {
-      await one.accountStore.change((draft) => put(draft, 'loginThrottles', 'token', 1));
+    for (let round = 0; round < 8; round += 1) {
+      await one.accountStore.change((tx) => put(tx, 'loginThrottles', 'token', 1));
       const callers = [one, other, one, other, other, one];
-      const answers = await Promise.all(callers.map(({ accountStore }) => accountStore.change(spend)));
-      expect(answers.filter((answer) => answer === 'exchanged')).toHaveLength(1);
+      const results = await Promise.all(callers.map(({ accountStore }) => accountStore.change(spend)));
+      expect(results.filter((result) => result === 'exchanged')).toHaveLength(1);
     }
   });
 
@@ -108,7 +108,7 @@ describe('a change of another node', () => {
     const { one, other } = await twoNodes();
     await other.accountStore.start();
     const seen = new Promise<void>((resolve) => other.accountStore.onCommit(() => resolve()));
-    await one.accountStore.change((draft) => put(draft, 'numbers', 'n', 1));
+    await one.accountStore.change((tx) => put(tx, 'numbers', 'n', 1));
     await seen;
     expect(read(other.accountStore, 'numbers', 'n')).toBe(1);
   });
@@ -119,11 +119,11 @@ describe('a commit whose answer is lost', () => {
     const postgres = await sharedServer();
     const relay = await cuttingRelay(postgres, await newDatabase(postgres), 'fm_control_write');
     const { accountStore } = openNode(relay.url);
-    for (let turn = 1; turn <= 4; turn += 1) {
-      await accountStore.change((draft) => put(draft, 'loginThrottles', 'token', 1));
+    for (let round = 1; round <= 4; round += 1) {
+      await accountStore.change((tx) => put(tx, 'loginThrottles', 'token', 1));
       relay.loseNextCommit();
       expect(await accountStore.change(spend)).toBe('exchanged');
-      expect(relay.lost).toBe(turn);
+      expect(relay.lost).toBe(round);
     }
     expect(accountStore.version).toBe(8);
   });
@@ -134,8 +134,8 @@ describe('a commit whose answer is lost', () => {
     const relay = await cuttingRelay(postgres, url, 'fm_control_write');
     const withoutIds = (result: QueryResult) => ({ ...result, rows: result.rows.map((row) => ({ ...row, id: '0' })) });
     const wrapBoth = (connection: PostgresSession) =>
-      answering('fm_control_lock', withoutIds)(answering('fm_control_changes', withoutIds)(connection));
-    await openNode(url).accountStore.change((draft) => put(draft, 'loginThrottles', 'token', 1));
+      alterResponses('fm_control_lock', withoutIds)(alterResponses('fm_control_changes', withoutIds)(connection));
+    await openNode(url).accountStore.change((tx) => put(tx, 'loginThrottles', 'token', 1));
     await (await sharedServer()).query('UPDATE fm_change SET id = 0', [], url);
     await (await sharedServer()).query("UPDATE fm_head SET id = 0 WHERE log = 'control'", [], url);
     const { accountStore } = openNode(relay.url, { wrap: wrapBoth });
@@ -148,7 +148,7 @@ describe('a commit whose answer is lost', () => {
     const postgres = await sharedServer();
     const relay = await cuttingRelay(postgres, await newDatabase(postgres), 'fm_control_write');
     const { accountStore } = openNode(relay.url);
-    await accountStore.change((draft) => put(draft, 'loginThrottles', 'token', 1));
+    await accountStore.change((tx) => put(tx, 'loginThrottles', 'token', 1));
     relay.loseNextCommit();
     const change = accountStore.change(spend);
     while (relay.lost === 0) await accountStore.current();
@@ -177,18 +177,18 @@ describe('a PostgreSQL that has reverted to an earlier state', () => {
     async (by) => {
       const postgres = await sharedServer();
       const url = await newDatabase(postgres);
-      const plan = (draft: Draft) => put(draft, 'numbers', 'repaired', 1);
-      const node = openNode(url, { repair: async () => plan });
+      const change = (tx: Transaction) => put(tx, 'numbers', 'repaired', 1);
+      const node = openNode(url, { repair: async () => change });
       const { accountStore, store, log } = node;
-      await accountStore.change((draft) => put(draft, 'numbers', 'kept', 1));
+      await accountStore.change((tx) => put(tx, 'numbers', 'kept', 1));
       const restore = await backUp(postgres, url);
-      await accountStore.change((draft) => put(draft, 'numbers', 'kept', 2));
-      await accountStore.change((draft) => put(draft, 'loginThrottles', 'lost', 3));
+      await accountStore.change((tx) => put(tx, 'numbers', 'kept', 2));
+      await accountStore.change((tx) => put(tx, 'loginThrottles', 'lost', 3));
       await restore();
       // Another node has continued where the old copy ends.
-      await openNode(url).accountStore.change((draft) => put(draft, 'numbers', 'new', 4));
+      await openNode(url).accountStore.change((tx) => put(tx, 'numbers', 'new', 4));
       if (by === 'a read') await accountStore.current();
-      else await accountStore.change((draft) => draft.get('numbers', 'kept'));
+      else await accountStore.change((tx) => tx.get('numbers', 'kept'));
       expect(Object.fromEntries(accountStore.records('numbers'))).toEqual({ kept: 1, new: 4, repaired: 1 });
       expect(accountStore.has('loginThrottles', 'lost')).toBe(false);
       expect(readCopyState(store.lmdb)).toMatchObject({ lossOpen: false, version: accountStore.version });
@@ -203,7 +203,7 @@ describe('a PostgreSQL that has reverted to an earlier state', () => {
     const postgres = await sharedServer();
     const url = await newDatabase(postgres);
     const { accountStore } = openNode(url);
-    await accountStore.change((draft) => put(draft, 'numbers', 'kept', 1));
+    await accountStore.change((tx) => put(tx, 'numbers', 'kept', 1));
     await postgres.query("UPDATE fm_head SET id = 7 WHERE log = 'control'", [], url);
     await postgres.query('TRUNCATE fm_record', [], url);
     await expect(accountStore.current()).rejects.toMatchObject(away);
@@ -215,17 +215,17 @@ describe('a PostgreSQL that has reverted to an earlier state', () => {
     const postgres = await sharedServer();
     const url = await newDatabase(postgres);
     let repairs = 0;
-    const repair = async () => (draft: Draft) => {
+    const repair = async () => (tx: Transaction) => {
       repairs += 1;
-      put(draft, 'numbers', repairMark, repairs);
+      put(tx, 'numbers', repairKey, repairs);
     };
     const nodes = [1, 2, 3].map(() => openNode(url, { repair }).accountStore);
     const lose = async (restore: () => Promise<void>, value: number) => {
-      await nodes[0]!.change((draft) => put(draft, 'numbers', 'lost', value));
+      await nodes[0]!.change((tx) => put(tx, 'numbers', 'lost', value));
       for (const node of nodes) await node.current();
       await restore();
     };
-    await nodes[0]!.change((draft) => put(draft, 'numbers', 'kept', 1));
+    await nodes[0]!.change((tx) => put(tx, 'numbers', 'kept', 1));
     const restore = await backUp(postgres, url);
     await lose(restore, 1);
     await Promise.all([nodes[0]!.current(), nodes[1]!.current()]);
@@ -234,7 +234,7 @@ describe('a PostgreSQL that has reverted to an earlier state', () => {
     await lose(restore, 2);
     for (const node of nodes) await node.current();
     expect(repairs).toBe(2);
-    for (const node of nodes) expect(Object.fromEntries(node.records('numbers'))).toEqual({ kept: 1, [repairMark]: 2 });
+    for (const node of nodes) expect(Object.fromEntries(node.records('numbers'))).toEqual({ kept: 1, [repairKey]: 2 });
   });
 
   test('is not assumed by a node that was away for a long time', async () => {
@@ -243,9 +243,9 @@ describe('a PostgreSQL that has reverted to an earlier state', () => {
     const one = openNode(url);
     const store = emptyCopy();
     const early = openNode(url, { store });
-    await one.accountStore.change((draft) => put(draft, 'numbers', 'a', 1));
+    await one.accountStore.change((tx) => put(tx, 'numbers', 'a', 1));
     await early.accountStore.current();
-    for (const key of ['b', 'c']) await one.accountStore.change((draft) => put(draft, 'numbers', key, 1));
+    for (const key of ['b', 'c']) await one.accountStore.change((tx) => put(tx, 'numbers', key, 1));
     await postgres.query('DELETE FROM fm_change WHERE version < 3', [], url);
     await early.accountStore.current();
     expect([...early.accountStore.records('numbers').keys()].sort()).toEqual(['a', 'b', 'c']);
@@ -257,8 +257,8 @@ describe('a PostgreSQL that has reverted to an earlier state', () => {
 describe('a copy', () => {
   test('notifies listeners once per record, however often it was changed', async () => {
     const { one, other } = await twoNodes();
-    for (const value of [1, 2, 3]) await one.accountStore.change((draft) => put(draft, 'numbers', 'n', value));
-    await one.accountStore.change((draft) => draft.remove('numbers', 'n'));
+    for (const value of [1, 2, 3]) await one.accountStore.change((tx) => put(tx, 'numbers', 'n', value));
+    await one.accountStore.change((tx) => tx.remove('numbers', 'n'));
     const heard: Write[] = [];
     other.accountStore.onCommit((writes) => void heard.push(...writes));
     await other.accountStore.current();
@@ -268,9 +268,9 @@ describe('a copy', () => {
   test('that is behind, as after a crash, catches up', async () => {
     const url = await newDatabase(await sharedServer());
     const one = openNode(url);
-    for (let turn = 0; turn < 5; turn += 1) await one.accountStore.change((draft) => count(draft));
+    for (let round = 0; round < 5; round += 1) await one.accountStore.change((tx) => count(tx));
     const { accountStore } = openNode(url);
-    expect(await accountStore.change((draft) => count(draft))).toBe(5);
+    expect(await accountStore.change((tx) => count(tx))).toBe(5);
     expect(accountStore.version).toBe(6);
   });
 

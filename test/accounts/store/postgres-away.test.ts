@@ -1,5 +1,5 @@
 import { expect, vi } from 'vitest';
-import type { Draft } from '../../../src/accounts/store/account-store.ts';
+import type { Transaction } from '../../../src/accounts/store/account-store.ts';
 import { needing } from '../../support/needing.ts';
 import { Postgres } from '../../support/postgres.ts';
 import { count, put, read } from './fixture.ts';
@@ -26,23 +26,23 @@ describe('an unreachable PostgreSQL', () => {
       await withServer(async (postgres, url) => {
         const { accountStore, health } = openNode(url, { deadlineMs: 2000 });
         await accountStore.start();
-        await accountStore.change((draft) => count(draft));
+        await accountStore.change((tx) => count(tx));
         if (how === 'killed') await postgres.kill();
         else postgres.pause();
         const waited = await Promise.allSettled([
-          accountStore.change((draft) => count(draft)),
+          accountStore.change((tx) => count(tx)),
           accountStore.current(),
-          accountStore.change((draft) => draft.has('numbers', 'n')),
+          accountStore.change((tx) => tx.has('numbers', 'n')),
         ]);
         for (const each of waited) expect(each).toMatchObject({ status: 'rejected', reason: away });
         expect(accountStore.status().trouble).toBeDefined();
         await expect(accountStore.current()).rejects.toMatchObject(away);
-        await expect(accountStore.change((draft) => count(draft))).rejects.toMatchObject(away);
+        await expect(accountStore.change((tx) => count(tx))).rejects.toMatchObject(away);
         expect(read(accountStore, 'numbers', 'n')).toBe(1);
         if (how === 'killed') await postgres.start();
         else postgres.resume();
         const heals = { interval: 100 };
-        await vi.waitFor(() => accountStore.change((draft) => count(draft)), heals);
+        await vi.waitFor(() => accountStore.change((tx) => count(tx)), heals);
         await accountStore.current();
         expect(accountStore.status().trouble).toBeUndefined();
         expect(health.failures).toEqual([]);
@@ -54,20 +54,20 @@ describe('an unreachable PostgreSQL', () => {
   test('is waited for if only its sessions were lost', async () => {
     await withServer(async (postgres, url) => {
       const { accountStore } = openNode(url);
-      await Promise.all([accountStore.change((draft) => count(draft)), accountStore.current()]);
+      await Promise.all([accountStore.change((tx) => count(tx)), accountStore.current()]);
       const end = 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = ANY($1)';
       expect(await postgres.query(end, [['reads', 'changes']])).toHaveLength(2);
-      await Promise.all([accountStore.change((draft) => count(draft)), accountStore.current()]);
+      await Promise.all([accountStore.change((tx) => count(tx)), accountStore.current()]);
       expect(read(accountStore, 'numbers', 'n')).toBe(2);
     });
   });
 
   test('that returns with lost changes is repaired before accounts are managed again', async () => {
     await withServer(async (postgres, url) => {
-      const repair = async () => (draft: Draft) => put(draft, 'numbers', 'repaired', 1);
+      const repair = async () => (tx: Transaction) => put(tx, 'numbers', 'repaired', 1);
       const { accountStore } = openNode(url, { deadlineMs: 500, repair });
-      await accountStore.change((draft) => count(draft));
-      await accountStore.change((draft) => count(draft));
+      await accountStore.change((tx) => count(tx));
+      await accountStore.change((tx) => count(tx));
       await postgres.query('DELETE FROM fm_change WHERE version = (SELECT max(version) FROM fm_change)', [], url);
       const last = `SELECT version, id FROM fm_change ORDER BY version DESC LIMIT 1`;
       await postgres.query(`UPDATE fm_head SET (position, id) = (${last}) WHERE log = 'control'`, [], url);

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { onTestFinished } from 'vitest';
-import type { Plan } from '../../../src/accounts/store/account-store.ts';
+import type { Change } from '../../../src/accounts/store/account-store.ts';
 import type { PostgresAccountStoreDeps } from '../../../src/replication/accounts/accounts-follower.ts';
 import { newCopy } from '../../../src/replication/accounts/copy.ts';
 import { PostgresAccountStore } from '../../../src/replication/accounts/postgres.ts';
@@ -76,7 +76,7 @@ export interface NodeOptions extends Partial<PostgresAccountStoreDeps> {
   readonly store?: AccountTables;
   /** Puts a proxy between the node and PostgreSQL. */
   readonly wrap?: (connection: PostgresSession) => PostgresSession;
-  readonly repair?: () => Promise<Plan<void>>;
+  readonly repair?: () => Promise<Change<void>>;
   readonly deadlineMs?: number;
 }
 

@@ -33,7 +33,7 @@ async function open(): Promise<AccountStoreFixture> {
     accountStore,
     health,
     refusal: { code: 'engine_unavailable', status: 503, retryAfter: 2 },
-    toldOf: () => [],
+    listFailures: () => [],
     hold() {
       let release: () => void = () => {};
       gate = new Promise((resolve) => {

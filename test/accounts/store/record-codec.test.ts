@@ -17,7 +17,7 @@ const write = fc.oneof(
 ) as unknown as fc.Arbitrary<Write>;
 
 const codec = new RecordCodec(undefined);
-const changeOf = (body: string) => codec.decodeChanges([{ position: 1, id: '1', body }])[0]?.writes;
+const decodeChange = (body: string) => codec.decodeChanges([{ position: 1, id: '1', body }])[0]?.writes;
 
 test('records survive a round trip through PostgreSQL', () => {
   fc.assert(
@@ -31,14 +31,14 @@ test('changes survive a round trip through PostgreSQL', () => {
   fc.assert(
     fc.property(fc.array(write), (writes) => {
       const records = writes.map((one) => codec.encode(one));
-      expect(changeOf(codec.encodeChange(records))).toEqual(writes);
+      expect(decodeChange(codec.encodeChange(records))).toEqual(writes);
     }),
   );
 });
 
 test('records of tables from a later version are skipped', () => {
   expect(codec.decodeRecords([{ table: 'novelties', key: 'a', value: '1' }])).toEqual([]);
-  expect(changeOf('[["novelties","a",1],["numbers","n",2]]')).toEqual([{ table: 'numbers', key: 'n', value: 2 }]);
+  expect(decodeChange('[["novelties","a",1],["numbers","n",2]]')).toEqual([{ table: 'numbers', key: 'n', value: 2 }]);
 });
 
 test('the private part of a signing key is sealed, and opens only with the same key', () => {
@@ -96,8 +96,8 @@ withPostgres('keys and values with any characters survive, as a change and as re
   const names = ['', '\0', '"', '\\', "'", '{}', 'NULL', '\n\t', 'ü', '💡', '\u2028', '$1', '\u007f'].map(
     (odd) => `x${odd}`,
   );
-  await one.accountStore.change((draft) => {
-    for (const name of names) draft.put('notes', name, [{ name }] as never);
+  await one.accountStore.change((tx) => {
+    for (const name of names) tx.put('notes', name, [{ name }] as never);
   });
   const follows = openNode(url);
   await follows.accountStore.current();

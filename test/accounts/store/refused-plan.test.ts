@@ -18,22 +18,22 @@ async function strictPostgres(): Promise<string> {
 describe('a plan whose write PostgreSQL rejects', () => {
   test('fails alone, and the others in its transaction succeed in order', async () => {
     const { accountStore, log } = openNode(await strictPostgres());
-    const plans = Array.from({ length: 30 }, (_, at) =>
-      accountStore.change((draft) => {
-        if (at % 10 === 7) put(draft, 'numbers', `bad ${at}`, 1);
-        return count(draft);
+    const changes = Array.from({ length: 30 }, (_, at) =>
+      accountStore.change((tx) => {
+        if (at % 10 === 7) put(tx, 'numbers', `bad ${at}`, 1);
+        return count(tx);
       }),
     );
-    const answers = await Promise.allSettled(plans);
-    const refused = answers.flatMap(({ status }, at) => (status === 'rejected' ? [at] : []));
+    const results = await Promise.allSettled(changes);
+    const refused = results.flatMap(({ status }, at) => (status === 'rejected' ? [at] : []));
     expect(refused).toEqual([7, 17, 27]);
-    const made = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+    const made = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
     expect(made).toEqual(made.map((_, at) => at));
-    expect(answers[7]).toMatchObject({ reason: { code: 'engine_unavailable', status: 503 } });
+    expect(results[7]).toMatchObject({ reason: { code: 'engine_unavailable', status: 503 } });
     expect(log.lines.filter((line) => line.includes('rejected one change'))).toHaveLength(3);
     expect(log.lines.join()).toContain('"sqlstate":"23514"');
     expect(accountStore.status().trouble).toBeUndefined();
-    expect(await accountStore.change((draft) => count(draft))).toBe(27);
+    expect(await accountStore.change((tx) => count(tx))).toBe(27);
     expect(read(accountStore, 'numbers', 'n')).toBe(28);
   });
 
@@ -42,11 +42,11 @@ describe('a plan whose write PostgreSQL rejects', () => {
     const { accountStore } = openNode(relay.url);
     await accountStore.change(() => undefined);
     relay.loseNextCommit();
-    const first = [accountStore.change((draft) => count(draft)), accountStore.change((draft) => count(draft))];
+    const first = [accountStore.change((tx) => count(tx)), accountStore.change((tx) => count(tx))];
     while (relay.lost === 0) await accountStore.current();
     const then = await Promise.allSettled([
-      accountStore.change((draft) => put(draft, 'numbers', 'bad', 1)),
-      accountStore.change((draft) => count(draft)),
+      accountStore.change((tx) => put(tx, 'numbers', 'bad', 1)),
+      accountStore.change((tx) => count(tx)),
     ]);
     expect(await Promise.all(first)).toEqual([0, 1]);
     expect(then).toMatchObject([{ status: 'rejected' }, { status: 'fulfilled', value: 2 }]);

@@ -14,25 +14,25 @@ const pair = opened(primaryAndStandby);
 const requests = {
   read: (accountStore: PostgresAccountStore) => accountStore.current(),
   'change that writes nothing': (accountStore: PostgresAccountStore) =>
-    accountStore.change((draft) => draft.has('numbers', 'token')),
-  change: (accountStore: PostgresAccountStore) => accountStore.change((draft) => draft.put('numbers', 'other', 1)),
+    accountStore.change((tx) => tx.has('numbers', 'token')),
+  change: (accountStore: PostgresAccountStore) => accountStore.change((tx) => tx.put('numbers', 'other', 1)),
 };
 
 const refusal = 'engine_unavailable';
 
 /** The outcome of each request. */
-async function answersOf(accountStore: PostgresAccountStore): Promise<Record<string, string>> {
-  const answers = Object.entries(requests).map(async ([name, request]) => {
-    const answer = request(accountStore).then(
+async function collectResults(accountStore: PostgresAccountStore): Promise<Record<string, string>> {
+  const results = Object.entries(requests).map(async ([name, request]) => {
+    const result = request(accountStore).then(
       () => 'answered',
       ({ code }: { code: string }) => code,
     );
-    return [name, await answer] as const;
+    return [name, await result] as const;
   });
-  return Object.fromEntries(await Promise.all(answers));
+  return Object.fromEntries(await Promise.all(results));
 }
 
-const each = (answer: string) => Object.fromEntries(Object.keys(requests).map((name) => [name, answer]));
+const each = (result: string) => Object.fromEntries(Object.keys(requests).map((name) => [name, result]));
 
 describe('a request whose commit no standby confirms', () => {
   it('is refused while the standby is frozen, and answered once it is thawed', async () => {
@@ -40,25 +40,25 @@ describe('a request whose commit no standby confirms', () => {
     await accountStore.current();
     pair.standby.pause();
     try {
-      expect(await answersOf(accountStore)).toEqual(each(refusal));
+      expect(await collectResults(accountStore)).toEqual(each(refusal));
     } finally {
       pair.standby.resume();
     }
     await accountStore.start();
     const heals = { interval: 50 };
-    await vi.waitFor(async () => expect(await answersOf(accountStore)).toEqual(each('answered')), heals);
+    await vi.waitFor(async () => expect(await collectResults(accountStore)).toEqual(each('answered')), heals);
   });
 
   it('is refused by a node that reaches only an old primary without the changes of the new one', async () => {
     const url = await newDatabase(pair.primary);
     const { accountStore } = openNode(url, { deadlineMs: 1000 });
-    await accountStore.change((draft) => put(draft, 'numbers', 'token', 1));
+    await accountStore.change((tx) => put(tx, 'numbers', 'token', 1));
     await accountStore.current();
     await pair.promote();
     await pair.beAlone();
     const other = openNode(pair.primary.url(new URL(url).pathname.slice(1)));
-    await other.accountStore.change((draft) => draft.remove('numbers', 'token'));
-    expect(await answersOf(accountStore)).toEqual(each(refusal));
+    await other.accountStore.change((tx) => tx.remove('numbers', 'token'));
+    expect(await collectResults(accountStore)).toEqual(each(refusal));
     expect(read(accountStore, 'numbers', 'token')).toBe(1); // An answer would have accepted the removed token.
   });
 });

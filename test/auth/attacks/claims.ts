@@ -1,4 +1,4 @@
-import { type Attack, partsOf } from '../forgery.ts';
+import { type Attack, splitToken } from '../forgery.ts';
 
 /** Claims that no valid token has. */
 export const otherClaims: readonly Attack[] = [
@@ -17,7 +17,7 @@ export const otherClaims: readonly Attack[] = [
         // Ids and scopes may be any text: the verifier does not restrict them.
         .filter(
           (token) =>
-            !/"(sub|client_id|scope|primaryTeam)":""/.test(Buffer.from(partsOf(token)[1], 'base64url').toString()),
+            !/"(sub|client_id|scope|primaryTeam)":""/.test(Buffer.from(splitToken(token)[1], 'base64url').toString()),
         ),
   ],
   [

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { type Attack, encode, partsOf, signWith } from '../forgery.ts';
+import { type Attack, encode, signWith, splitToken } from '../forgery.ts';
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 
@@ -17,7 +17,7 @@ export const otherTexts: readonly Attack[] = [
     ({ sign: real, claims, header }) => {
       // A claim of any length gives a payload with spare bits. The algorithm sets the signature's length.
       const token = [claims.jti, `${claims.jti}x`, `${claims.jti}xx`].flatMap((jti) => {
-        const [head, payload, signature] = partsOf(real({ ...claims, jti }, header));
+        const [head, payload, signature] = splitToken(real({ ...claims, jti }, header));
         return [
           ...respellings(head).map((other) => `${other}.${payload}.${signature}`),
           ...respellings(payload).map((other) => `${head}.${other}.${signature}`),
@@ -39,7 +39,7 @@ export const otherTexts: readonly Attack[] = [
     'with extra or missing characters',
     ({ sign: real }) => {
       const token = real();
-      const [header, payload, signature] = partsOf(token);
+      const [header, payload, signature] = splitToken(token);
       return [
         ...[`${token}=`, `${token}==`, `${token}.`, `.${token}`, `${token} `, `${token}\n`, `\t${token}`, `${token}\0`],
         ...[`${header}..${signature}`, `${header}.${payload}`, `${header}.${payload}.`, `..`, '', '.', payload],
@@ -55,7 +55,7 @@ export const otherTexts: readonly Attack[] = [
   [
     'with an empty signature',
     ({ sign: real }) => {
-      const [header, payload, signature] = partsOf(real());
+      const [header, payload, signature] = splitToken(real());
       const { length } = Buffer.from(signature, 'base64url');
       return [Buffer.alloc(length), Buffer.alloc(length, 255), Buffer.alloc(length, 1), Buffer.alloc(1)].map(
         (bytes) => `${header}.${payload}.${bytes.toString('base64url')}`,
@@ -65,8 +65,8 @@ export const otherTexts: readonly Attack[] = [
   [
     'truncated, extended or joined from two',
     ({ sign: real, claims }) => {
-      const [header, payload, signature] = partsOf(real());
-      const [, raised] = partsOf(real({ ...claims, role: 'Admin' }));
+      const [header, payload, signature] = splitToken(real());
+      const [, raised] = splitToken(real({ ...claims, role: 'Admin' }));
       const bytes = Buffer.from(signature, 'base64url');
       const others = [
         bytes.subarray(1),

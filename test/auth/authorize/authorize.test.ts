@@ -11,7 +11,7 @@ async function signedIn(): Promise<TestBrowser> {
   return browser;
 }
 
-const answered = (location: URL | undefined) => Object.fromEntries(location?.searchParams ?? []);
+const readParameters = (location: URL | undefined) => Object.fromEntries(location?.searchParams ?? []);
 
 describe('a request with an unknown client or redirect URI is answered by a page, without a redirect', () => {
   test.each<[string, Parameters]>([
@@ -96,7 +96,7 @@ describe('a refused request from a browser that is not signed in', () => {
     const target = fixture.target({ prompt: 'none', ...parameters });
     const { status, location } = await fixture.newBrowser().open(target);
     expect(status).toBe(303);
-    expect(answered(location)).toMatchObject({ error, state: 'st&te=1' });
+    expect(readParameters(location)).toMatchObject({ error, state: 'st&te=1' });
   });
 });
 
@@ -110,7 +110,7 @@ describe('a refused request from a signed-in browser is reported to its client, 
     const { status, location, headers } = await browser.open(fixture.target(parameters));
     expect(status).toBe(303);
     expect(location?.href).toMatch(/^https:\/\/shop\.example\.com\/callback\?from=flagmeter&error=/);
-    expect(answered(location)).toEqual({
+    expect(readParameters(location)).toEqual({
       from: 'flagmeter',
       error,
       error_description: expect.stringMatching(/^[\x20\x21\x23-\x5b\x5d-\x7e]+$/),
@@ -122,13 +122,13 @@ describe('a refused request from a signed-in browser is reported to its client, 
 
   test.each(['state', 'scope', 'nonce', 'whatever'])('%s twice', async (name) => {
     const { location } = await browser.open(`${fixture.target()}&${name}=a&${name}=b`);
-    expect(answered(location)).toMatchObject({ error: 'invalid_request' });
+    expect(readParameters(location)).toMatchObject({ error: 'invalid_request' });
     expect(location?.searchParams.has('state')).toBe(name !== 'state');
   });
 
   test('a state that is too long is not returned', async () => {
     const { location } = await browser.open(fixture.target({ state: long(2049) }));
-    expect(answered(location)).toMatchObject({ error: 'invalid_request' });
+    expect(readParameters(location)).toMatchObject({ error: 'invalid_request' });
     expect(location?.searchParams.has('state')).toBe(false);
   });
 

@@ -20,29 +20,29 @@ import { createValidation } from '../../../src/auth/oauth/validation.ts';
 import { sweepRound } from '../../../src/auth/sweep.ts';
 import { createRouter } from '../../../src/http/router.ts';
 import { bind } from '../bind.ts';
-import { type Answer, openAuthFixture, send, settingsOf } from '../fixture.ts';
+import { createSettings, type JsonResponse, openAuthFixture, send } from '../fixture.ts';
 
 const es256 = () => generateKeyPairSync('ec', { namedCurve: 'P-256' });
-const jwkOf = (key: KeyObject) => key.export({ format: 'jwk' }) as Record<string, unknown>;
+const exportJwk = (key: KeyObject) => key.export({ format: 'jwk' }) as Record<string, unknown>;
 
 /** A team's API key with a public key, and requests that its private key signs. */
 async function open(pair = es256(), alg = 'ES256') {
   const fixture = await openAuthFixture();
   const { settings, directory, team, clock } = fixture;
-  const publicKeys = await readPublicKeys([{ ...jwkOf(pair.publicKey), kid: 'first' }]);
+  const publicKeys = await readPublicKeys([{ ...exportJwk(pair.publicKey), kid: 'first' }]);
   const wanted = { teamId: team.id, name: 'CI', role: 'User', publicKeys } as const;
   const { apiKey } = await createApiKey(directory, wanted);
   const endpoints = [tokenEndpoint, revocationEndpoint, introspectionEndpoint, deviceAuthorizationEndpoint];
   const deps = { ...settings, validate: createValidation(settings) };
   const dispatch = createRouter(bind(endpoints, deps));
-  const restarted = createRouter(bind(endpoints, { ...deps, ...settingsOf(fixture, fixture.signingKey) }));
+  const restarted = createRouter(bind(endpoints, { ...deps, ...createSettings(fixture, fixture.signingKey) }));
   const id = apiKey.clientId;
   const sign = (claims: JWTPayload = {}, header: object = {}, key = pair.privateKey) => {
     const now = Math.floor(clock.now() / 1000);
     const usual = { iss: id, sub: id, aud: settings.issuer, exp: now + 60, jti: randomUUID() };
     return new SignJWT({ ...usual, ...claims }).setProtectedHeader({ alg, kid: 'first', ...header }).sign(key);
   };
-  const post = (path: string, form: Record<string, string>, to = dispatch): Promise<Answer> =>
+  const post = (path: string, form: Record<string, string>, to = dispatch): Promise<JsonResponse> =>
     send(to, path, {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
@@ -64,7 +64,7 @@ describe('a client assertion', () => {
     const key = { key: await importPKCS8(pem, 'ES256'), kid: 'first' };
     const server = { issuer: settings.issuer, token_endpoint: `${settings.issuer}/connect/token` };
     const client = { client_id: id, [clockSkew]: Math.round((clock.now() - Date.now()) / 1000) };
-    const answer = await clientCredentialsGrantRequest(
+    const response = await clientCredentialsGrantRequest(
       server,
       client,
       PrivateKeyJwt(key),
@@ -77,7 +77,7 @@ describe('a client assertion', () => {
         },
       },
     );
-    const tokens = await processClientCredentialsResponse(server, client, answer);
+    const tokens = await processClientCredentialsResponse(server, client, response);
     expect(tokens.access_token).toMatch(/^ey/);
   });
 
@@ -86,8 +86,8 @@ describe('a client assertion', () => {
     ['EdDSA', () => generateKeyPairSync('ed25519')],
     ['Ed25519', () => generateKeyPairSync('ed25519')],
     ['RS256', () => generateKeyPairSync('rsa', { modulusLength: 2048 })],
-  ])('is accepted with %s, with or without client_id and kid', async (alg, pairOf) => {
-    const { id, sign, askWith, settings } = await open(pairOf() as ReturnType<typeof es256>, alg);
+  ])('is accepted with %s, with or without client_id and kid', async (alg, createPair) => {
+    const { id, sign, askWith, settings } = await open(createPair() as ReturnType<typeof es256>, alg);
     expect(await askWith(await sign())).toMatchObject({ status: 200 });
     expect(await askWith(await sign({}, { kid: undefined }), { client_id: id })).toMatchObject({ status: 200 });
     const audience = { aud: `${settings.issuer}/connect/token` };
@@ -102,8 +102,8 @@ describe('a client assertion', () => {
     expect(await askWith(second)).toMatchObject({ status: 200 });
     expect(await askWith(second, {}, restarted)).toMatchObject(refused);
     const both = await sign();
-    const answers = await Promise.all([askWith(both), askWith(both)]);
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 401]);
+    const responses = await Promise.all([askWith(both), askWith(both)]);
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 401]);
   });
 
   test('is forgotten once it can no longer be accepted', async () => {
@@ -164,11 +164,11 @@ describe('a client assertion', () => {
   test('of an unknown client, or of one with a secret, is refused alike', async () => {
     const { sign, askWith, addClient } = await open();
     const other = (await addClient('User')).apiKey.clientId;
-    const answers = [];
+    const responses = [];
     for (const sub of ['client_unknown', '__proto__', other, 'flagmeter-cli'])
-      answers.push((await askWith(await sign({ iss: sub, sub }), { client_id: sub })).json);
-    expect(new Set(answers.map((json) => JSON.stringify(json))).size).toBe(1);
-    expect(answers[0]).toMatchObject({ error: 'invalid_client' });
+      responses.push((await askWith(await sign({ iss: sub, sub }), { client_id: sub })).json);
+    expect(new Set(responses.map((json) => JSON.stringify(json))).size).toBe(1);
+    expect(responses[0]).toMatchObject({ error: 'invalid_client' });
   });
 
   test('does not help without a secret that the key does not have', async () => {
@@ -186,7 +186,7 @@ describe('a client assertion', () => {
     expect(introspected.json).toMatchObject({ active: true });
     const revoked = await post('/connect/revocation', { token, ...asserted(await sign()) });
     expect(revoked).toMatchObject({ status: 200 });
-    const publicKeys = await readPublicKeys([{ ...jwkOf(pair.publicKey), kid: 'first' }]);
+    const publicKeys = await readPublicKeys([{ ...exportJwk(pair.publicKey), kid: 'first' }]);
     const wanted = { teamId: team.id, name: 'Shop', redirectUris: ['https://shop.example/'], confidential: true };
     const { client, clientSecret } = await createClient(directory, { ...wanted, publicKeys });
     expect(clientSecret).toBeNull();
@@ -201,11 +201,11 @@ describe('a client assertion', () => {
   test('of an expired API key is refused with the reason', async () => {
     const { id, sign, askWith, directory, clock } = await open();
     const key = directory.apiKeys.get(id)!;
-    await directory.change((draft) => draft.put('apiKeys', id, { ...key, expiresAt: directory.clock.now() + 1000 }));
+    await directory.change((tx) => tx.put('apiKeys', id, { ...key, expiresAt: directory.clock.now() + 1000 }));
     clock.advance(1000);
-    const answer = await askWith(await sign());
-    expect(answer).toMatchObject(refused);
-    expect(answer.json.error_description).toContain('has expired');
+    const response = await askWith(await sign());
+    expect(response).toMatchObject(refused);
+    expect(response.json.error_description).toContain('has expired');
   });
 });
 
@@ -214,20 +214,24 @@ describe('a public key', () => {
   const longRsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const ec = es256();
   test.each<[string, Record<string, unknown>[], RegExp]>([
-    ['that is private', [jwkOf(ec.privateKey)], /private part/],
+    ['that is private', [exportJwk(ec.privateKey)], /private part/],
     ['that is symmetric', [{ kty: 'oct', k: 'c2VjcmV0' }], /private part/],
-    ['of a short RSA modulus', [jwkOf(rsa.publicKey)], /2048/],
-    ['with an RSA exponent of 1', [{ ...jwkOf(longRsa.publicKey), e: 'AQ' }], /exponent/],
-    ['with an RSA exponent of 3', [{ ...jwkOf(longRsa.publicKey), e: 'Aw' }], /exponent/],
-    ['with a huge RSA exponent', [{ ...jwkOf(longRsa.publicKey), e: jwkOf(longRsa.publicKey)['n'] }], /exponent/],
-    ['on another curve', [jwkOf(generateKeyPairSync('ec', { namedCurve: 'P-384' }).publicKey)], /P-256/],
-    ['for another algorithm', [{ ...jwkOf(ec.publicKey), alg: 'HS256' }], /alg must be ES256/],
-    ['for encryption', [{ ...jwkOf(ec.publicKey), use: 'enc' }], /use must be sig/],
+    ['of a short RSA modulus', [exportJwk(rsa.publicKey)], /2048/],
+    ['with an RSA exponent of 1', [{ ...exportJwk(longRsa.publicKey), e: 'AQ' }], /exponent/],
+    ['with an RSA exponent of 3', [{ ...exportJwk(longRsa.publicKey), e: 'Aw' }], /exponent/],
+    [
+      'with a huge RSA exponent',
+      [{ ...exportJwk(longRsa.publicKey), e: exportJwk(longRsa.publicKey)['n'] }],
+      /exponent/,
+    ],
+    ['on another curve', [exportJwk(generateKeyPairSync('ec', { namedCurve: 'P-384' }).publicKey)], /P-256/],
+    ['for another algorithm', [{ ...exportJwk(ec.publicKey), alg: 'HS256' }], /alg must be ES256/],
+    ['for encryption', [{ ...exportJwk(ec.publicKey), use: 'enc' }], /use must be sig/],
     ['that is malformed', [{ kty: 'EC', crv: 'P-256', x: 'AA', y: 'AA' }], /malformed/],
-    ['with an empty kid', [{ ...jwkOf(ec.publicKey), kid: '' }], /kid/],
-    ['that comes twice', [jwkOf(ec.publicKey), jwkOf(ec.publicKey)], /same kid/],
+    ['with an empty kid', [{ ...exportJwk(ec.publicKey), kid: '' }], /kid/],
+    ['that comes twice', [exportJwk(ec.publicKey), exportJwk(ec.publicKey)], /same kid/],
     ['of none', [], /1 to 5/],
-    ['of six', Array.from({ length: 6 }, () => jwkOf(es256().publicKey)), /1 to 5/],
+    ['of six', Array.from({ length: 6 }, () => exportJwk(es256().publicKey)), /1 to 5/],
   ])('%s is refused', async (_name, jwks, message) => {
     const error = expect.objectContaining({ code: 'invalid_body', message: expect.stringMatching(message) });
     await expect(readPublicKeys(jwks)).rejects.toEqual(error);

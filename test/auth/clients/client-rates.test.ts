@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ClientRates, holderKeyOf, rateKeyOf } from '../../../src/auth/oauth/clients.ts';
+import { ClientRates, holderKey, rateKey } from '../../../src/auth/oauth/clients.ts';
 import { openSessionFixture, type SessionFixture } from '../session-fixture.ts';
 
 const slowDown = {
@@ -29,8 +29,8 @@ test('issuing, revoking and introspecting tokens share the rate of a client', as
   expect(await invalidate(token)).toMatchObject({ status: 200 });
   const other: string = (await openApiKey(fixture).then((key) => key.mint())).json.access_token;
   expect(other).toBeDefined();
-  for (const answer of [mint(), ask('/connect/introspect'), ask('/connect/revocation')])
-    expect(await answer).toMatchObject(slowDown);
+  for (const response of [mint(), ask('/connect/introspect'), ask('/connect/revocation')])
+    expect(await response).toMatchObject(slowDown);
   fixture.clock.advance(500);
   expect(await mint()).toMatchObject({ status: 200 });
 });
@@ -47,13 +47,13 @@ test('a token cannot be invalidated while its client exceeds its rate', async ()
 });
 
 test('a public client is counted per network, because anyone can send its id', () => {
-  const client = { id: 'c', kind: 'sign-in', client: { secretHash: null } } as Parameters<typeof rateKeyOf>[0];
+  const client = { id: 'c', kind: 'sign-in', client: { secretHash: null } } as Parameters<typeof rateKey>[0];
   const keys = ['192.0.2.1', '192.0.2.2', '2001:db8::1', '2001:db8::2'].map((at) =>
-    rateKeyOf(client, { remoteAddress: at }),
+    rateKey(client, { remoteAddress: at }),
   );
   expect(new Set(keys).size).toBe(3);
-  expect(holderKeyOf({ sub: 'c', client_id: 'c' })).toBe('c');
-  expect(holderKeyOf({ sub: 'u', client_id: 'c' })).not.toBe(holderKeyOf({ sub: 'v', client_id: 'c' }));
+  expect(holderKey({ sub: 'c', client_id: 'c' })).toBe('c');
+  expect(holderKey({ sub: 'u', client_id: 'c' })).not.toBe(holderKey({ sub: 'v', client_id: 'c' }));
 });
 
 test('a rate of 0 means no limit', () => {

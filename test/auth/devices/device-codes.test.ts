@@ -64,11 +64,11 @@ test('of two concurrent polls, one gets the session', async () => {
   const allowance = { userId: 'user_1', signIn: 'key', authTime: 1, scope: 'openid' };
   const waiting = devices.find(userCode)!;
   const decisions = [allowance, 'denied'] as const;
-  const decided = decisions.map((each) => accountStore.change((draft) => devices.decide(draft, waiting, each)));
+  const decided = decisions.map((each) => accountStore.change((tx) => devices.decide(tx, waiting, each)));
   expect(await Promise.all(decided)).toEqual([true, false]);
   expect(devices.poll(deviceCode, request.clientId)).toEqual({ outcome: 'allowed' });
   expect(devices.poll(deviceCode, 'another')).toEqual({ outcome: 'unknown' });
-  const taken = [1, 2].map(() => accountStore.change((draft) => devices.take(draft, deviceCode, request.clientId)));
+  const taken = [1, 2].map(() => accountStore.change((tx) => devices.take(tx, deviceCode, request.clientId)));
   expect(await Promise.all(taken)).toEqual([allowance, undefined]);
   expect(devices.poll(deviceCode, request.clientId)).toEqual({ outcome: 'unknown' });
 });

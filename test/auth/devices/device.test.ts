@@ -32,7 +32,7 @@ const poll = (device_code: string, client_id = fixture.clientId) =>
   post('/connect/token', { grant_type: grant, device_code, client_id });
 
 /** The address of the page for a code, requested from a given machine. */
-const pathOf = ({ verification_uri_complete: uri }: Json) => uri.slice(new URL(uri).origin.length);
+const getPath = ({ verification_uri_complete: uri }: Json) => uri.slice(new URL(uri).origin.length);
 
 /** Enters the code of a device, signs in and allows or denies access. */
 async function decide(codes: Json, action: string, person = fixture.admin) {
@@ -43,7 +43,7 @@ async function decide(codes: Json, action: string, person = fixture.admin) {
 /** Enters the code of a device and signs in. */
 async function signInFor(codes: Json, person = fixture.admin) {
   const browser = newBrowser();
-  await browser.open(pathOf(codes));
+  await browser.open(getPath(codes));
   const asked = await browser.submit({ ...person });
   expect(asked.html).toContain(codes.user_code);
   return { browser, asked };
@@ -112,18 +112,18 @@ describe('a device gets the reason why it gets no tokens', () => {
     const codes = await begin();
     fixture.clock.advance(600_000);
     expect(await poll(codes.device_code)).toMatchObject({ status: 400, json: { error: 'expired_token' } });
-    const page = await newBrowser().open(pathOf(codes));
+    const page = await newBrowser().open(getPath(codes));
     expect(page).toMatchObject({ status: 404, error: 'This code is wrong or has expired.' });
   });
 
   test('it polls too often, and must wait longer each time', async () => {
     const { device_code: code } = await begin();
-    const errorOf = async () => (await poll(code)).json.error;
-    expect([await errorOf(), await errorOf()]).toEqual(['authorization_pending', 'slow_down']);
+    const pollError = async () => (await poll(code)).json.error;
+    expect([await pollError(), await pollError()]).toEqual(['authorization_pending', 'slow_down']);
     fixture.clock.advance(5_000);
-    expect(await errorOf()).toBe('slow_down');
+    expect(await pollError()).toBe('slow_down');
     fixture.clock.advance(15_000);
-    expect(await errorOf()).toBe('authorization_pending');
+    expect(await pollError()).toBe('authorization_pending');
   });
 
   test.each<[string, () => Promise<string>, string | undefined]>([
@@ -169,16 +169,16 @@ describe('the page', () => {
     const codes = await begin();
     for (let guess = 0; guess < 20; guess += 1)
       expect((await browser.open('/connect/device?user_code=BBBB-BBBB')).status).toBe(404);
-    expect(await browser.open(pathOf(codes))).toMatchObject({ status: 429, headers: { 'retry-after': '5' } });
-    expect((await newBrowser().open(pathOf(codes))).status).toBe(200);
+    expect(await browser.open(getPath(codes))).toMatchObject({ status: 429, headers: { 'retry-after': '5' } });
+    expect((await newBrowser().open(getPath(codes))).status).toBe(200);
     fixture.clock.advance(5_000);
-    expect((await browser.open(pathOf(codes))).status).toBe(200);
+    expect((await browser.open(getPath(codes))).status).toBe(200);
   });
 
   test("rejects a user who is not in the client's team", async () => {
     const codes = await begin();
     const browser = newBrowser();
-    await browser.open(pathOf(codes));
+    await browser.open(getPath(codes));
     const page = await browser.submit({ ...fixture.outsider });
     expect(page).toMatchObject({ status: 403, error: expect.stringContaining('is not a member') });
     expect(await poll(codes.device_code)).toMatchObject({ json: { error: 'authorization_pending' } });
@@ -187,7 +187,7 @@ describe('the page', () => {
   test('rejects a form from another site, or made for another browser', async () => {
     const codes = await begin();
     const { browser } = await decide(await begin(), 'continue');
-    await browser.open(pathOf(codes));
+    await browser.open(getPath(codes));
     const elsewhere = await browser.submit({ action: 'continue' }, { 'sec-fetch-site': 'cross-site' });
     expect(elsewhere.status).toBe(403);
     expect((await browser.submit({ action: 'continue', form: 'x' })).status).toBe(403);

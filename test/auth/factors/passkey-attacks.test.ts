@@ -5,11 +5,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { Authenticator, flags, type Tampering } from '../../support/authenticator.ts';
+import { Authenticator, flags, type ResponseChanges } from '../../support/authenticator.ts';
 import { freshDirectory, manage, token } from '../../support/binary.ts';
 import { needing } from '../../support/needing.ts';
 import { opened } from '../../support/opened.ts';
-import { openPasskeys, optionsOf, origin, pagePath } from '../passkey-fixture.ts';
+import { openPasskeys, origin, pagePath, readOptions } from '../passkey-fixture.ts';
 import type { Page } from '../test-browser.ts';
 
 const fixture = opened(openPasskeys);
@@ -25,12 +25,12 @@ const unknown = 'This passkey is unknown here, or was removed. Use another passk
 const outOfDate = 'This page is out of date. Use the passkey again.';
 const tryAgain = 'This page is out of date. Try again.';
 
-const codeOf = ({ location }: Page) => location?.searchParams.get('code');
-const headingOf = ({ html }: Page) => /<h1>([^<]*)</.exec(html)?.[1];
+const readCode = ({ location }: Page) => location?.searchParams.get('code');
+const readHeading = ({ html }: Page) => /<h1>([^<]*)</.exec(html)?.[1];
 const handle = (text: string | Buffer) => Buffer.from(text).toString('base64url');
 
 /** Responses that a device, a page or a network between them may forge, for both ceremonies. */
-const forgeries: [string, Tampering][] = [
+const forgeries: [string, ResponseChanges][] = [
   ['the origin of a subdomain', { origin: 'https://evil.auth.example' }],
   ['the origin of the parent domain', { origin: 'https://example' }],
   ['the origin of another port', { origin: `${origin}:8443` }],
@@ -66,11 +66,11 @@ describe('the sign-in page', () => {
     ['with the name of a property of objects', async () => handle('__proto__')],
     ['of bytes that are not UTF-8', async () => handle(Buffer.from([0xff, 0xfe]))],
     ['that is absent', async () => ''],
-  ])('rejects a response with the handle %s', async (_, handleOf) => {
+  ])('rejects a response with the handle %s', async (_, getHandle) => {
     await fixture.added();
     const device = fixture.newDevice();
     await fixture.add(device, {}, fixture.outsider);
-    const page = await fixture.enter(device, { userHandle: await handleOf() });
+    const page = await fixture.enter(device, { userHandle: await getHandle() });
     expect(page.status).toBe(403);
     expect(page.error).toBe(unknown);
   });
@@ -87,7 +87,7 @@ describe('the sign-in page', () => {
   test('rejects the challenge of a ceremony that ended with a sign-in', async () => {
     const [device, other] = [await fixture.added(), await fixture.added()];
     const browser = fixture.newBrowser();
-    const options = optionsOf(await browser.open(fixture.target()));
+    const options = readOptions(await browser.open(fixture.target()));
     expect((await browser.submit({ action: 'passkey', ...device.get(options) })).status).toBe(303);
     await browser.open(fixture.target({ prompt: 'login' }));
     const page = await browser.submit({ action: 'passkey', ...other.get(options) });
@@ -107,10 +107,10 @@ async function adminId(): Promise<string> {
 describe('the page for adding a passkey', () => {
   test.each([
     ...forgeries,
-    ['the type of a sign-in', { type: 'webauthn.get' }] satisfies [string, Tampering],
+    ['the type of a sign-in', { type: 'webauthn.get' }] satisfies [string, ResponseChanges],
     ['a statement without attestation', { attestation: ['none', new Map([['sig', Buffer.alloc(64)]])] }] satisfies [
       string,
-      Tampering,
+      ResponseChanges,
     ],
     [
       'a self attestation by another key',
@@ -123,11 +123,11 @@ describe('the page for adding a passkey', () => {
           ]),
         ],
       },
-    ] satisfies [string, Tampering],
-    ['an unknown attestation', { attestation: ['evil', new Map()] }] satisfies [string, Tampering],
+    ] satisfies [string, ResponseChanges],
+    ['an unknown attestation', { attestation: ['evil', new Map()] }] satisfies [string, ResponseChanges],
   ])('rejects a response with %s', async (_, tampering) => {
     const browser = fixture.newBrowser();
-    const options = optionsOf(await fixture.openToAdd(browser));
+    const options = readOptions(await fixture.openToAdd(browser));
     const before = (await fixture.list()).length;
     const page = await browser.submit({ action: 'add-passkey', ...fixture.newDevice().create(options, tampering) });
     expect(page.status).toBe(400);
@@ -137,7 +137,7 @@ describe('the page for adding a passkey', () => {
 
   test('rejects a challenge that a passkey has answered', async () => {
     const browser = fixture.newBrowser();
-    const options = optionsOf(await fixture.openToAdd(browser));
+    const options = readOptions(await fixture.openToAdd(browser));
     const add = () => browser.submit({ action: 'add-passkey', ...fixture.newDevice().create(options) });
     expect((await add()).status).toBe(303);
     await browser.open(pagePath);
@@ -146,19 +146,19 @@ describe('the page for adding a passkey', () => {
 
   test('rejects a response ten minutes after it was shown', async () => {
     const browser = fixture.newBrowser();
-    const options = optionsOf(await fixture.openToAdd(browser));
+    const options = readOptions(await fixture.openToAdd(browser));
     fixture.clock.advance(10 * 60_000);
     const device = fixture.newDevice();
     const page = await browser.submit({ action: 'add-passkey', ...device.create(options) });
     expect(page.error).toBe(tryAgain);
-    const again = await browser.submit({ action: 'add-passkey', ...device.create(optionsOf(page)) });
+    const again = await browser.submit({ action: 'add-passkey', ...device.create(readOptions(page)) });
     expect(again.status).toBe(303);
   });
 
   test('rejects the response of a user who has left the browser to another', async () => {
     const browser = fixture.newBrowser();
     const page = await fixture.openToAdd(browser);
-    const created = fixture.newDevice().create(optionsOf(page));
+    const created = fixture.newDevice().create(readOptions(page));
     await browser.submit({ action: 'switch' });
     await browser.open(pagePath);
     await browser.submit({ ...fixture.outsider });
@@ -186,7 +186,7 @@ describe('the page for adding a passkey', () => {
     const x5c = certificatesThatName(`http://127.0.0.1:${port}/revoked`);
     for (const format of ['packed', 'apple', 'android-key', 'fido-u2f', 'tpm']) {
       const browser = fixture.newBrowser();
-      const options = optionsOf(await fixture.openToAdd(browser));
+      const options = readOptions(await fixture.openToAdd(browser));
       const statement = new Map<string, unknown>([
         ['alg', -7],
         ['sig', Buffer.alloc(70, 1)],
@@ -224,7 +224,7 @@ describe('after the password, the page of the second factor', () => {
     await demand('all');
     const browser = fixture.newBrowser();
     const asked = await fixture.signIn(browser);
-    expect(headingOf(asked)).toBe('Two-step verification');
+    expect(readHeading(asked)).toBe('Two-step verification');
     return { browser, device, asked };
   }
 
@@ -237,10 +237,10 @@ describe('after the password, the page of the second factor', () => {
     ['a new password', () => ({ action: 'new-password', password: 'another 12 words', again: 'another 12 words' })],
     ['consent', () => ({ action: 'allow' })],
     ['an empty proof', () => ({ action: 'prove-passkey' })],
-  ])('rejects %s in place of a passkey', async (_, fieldsOf) => {
+  ])('rejects %s in place of a passkey', async (_, getFields) => {
     const { browser } = await halfway();
-    const page = await browser.submit(fieldsOf());
-    expect(codeOf(page)).toBeUndefined();
+    const page = await browser.submit(getFields());
+    expect(readCode(page)).toBeUndefined();
     expect((await browser.open(fixture.target())).location).toBeUndefined();
     const silent = await browser.open(fixture.target({ prompt: 'none' }));
     expect(silent.location?.searchParams.get('error')).toMatch(/^(login|interaction)_required$/);
@@ -248,28 +248,28 @@ describe('after the password, the page of the second factor', () => {
 
   test('rejects a new passkey of a user who has one', async () => {
     const { browser, asked } = await halfway();
-    const { challenge } = optionsOf(asked);
+    const { challenge } = readOptions(asked);
     const created = fixture.newDevice().create({ challenge, rp: { id: 'auth.example' } });
     const page = await browser.submit({ action: 'add-passkey', ...created });
-    expect(codeOf(page)).toBeUndefined();
-    expect(headingOf(page)).toBe('Sign in');
+    expect(readCode(page)).toBeUndefined();
+    expect(readHeading(page)).toBe('Sign in');
   });
 
   test('rejects its passkey in place of the password if the device has not verified its user', async () => {
     const { browser, device, asked } = await halfway();
-    const proof = device.get({ ...optionsOf(asked) }, { verified: false });
+    const proof = device.get({ ...readOptions(asked) }, { verified: false });
     const page = await browser.submit({ action: 'passkey', ...proof });
     expect(page.error).toBe(unknown);
-    expect(codeOf(page)).toBeUndefined();
+    expect(readCode(page)).toBeUndefined();
   });
 
   test('rejects a passkey in a browser without a password', async () => {
     const { device } = await halfway();
     const browser = fixture.newBrowser();
-    const options = optionsOf(await browser.open(fixture.target()));
+    const options = readOptions(await browser.open(fixture.target()));
     const page = await browser.submit({ action: 'prove-passkey', ...device.get(options) });
-    expect(codeOf(page)).toBeUndefined();
-    expect(headingOf(page)).toBe('Sign in');
+    expect(readCode(page)).toBeUndefined();
+    expect(readHeading(page)).toBe('Sign in');
   });
 });
 

@@ -8,7 +8,7 @@ import { readAssertion, readAttestation } from '../../../src/auth/factors/passke
 import { startSignIn } from '../../../src/auth/oauth/sign-ins.ts';
 import { fixtureOn } from '../../accounts/fixture.ts';
 import { newDatabase, openNode, sharedServer } from '../../accounts/store/postgres-fixture.ts';
-import { type AnsweredFields, type AskedOptions, Authenticator } from '../../support/authenticator.ts';
+import { type AskedOptions, Authenticator, type FormFields } from '../../support/authenticator.ts';
 import { needing } from '../../support/needing.ts';
 import { openSessionFixture, type SessionFixture } from '../session-fixture.ts';
 
@@ -18,10 +18,10 @@ const address = '192.0.2.1';
 const device = new Authenticator('https://auth.example', { id: randomBytes(16), counter: 7 });
 
 /** The settings of a node's pages. No password is checked here. */
-const settingsOf = ({ settings }: SessionFixture) => ({ ...settings, passwords: undefined as never });
-const pagesOf = (node: SessionFixture) => passkeyPages(node.settings)!;
+const getSettings = ({ settings }: SessionFixture) => ({ ...settings, passwords: undefined as never });
+const getPages = (node: SessionFixture) => passkeyPages(node.settings)!;
 const asked = (options: PasskeyOptions) => options as unknown as AskedOptions;
-const formOf = (fields: AnsweredFields) => new Map(Object.entries(fields));
+const createForm = (fields: FormFields) => new Map(Object.entries(fields));
 
 async function add(node: SessionFixture, challenger: SessionFixture): Promise<unknown> {
   const { user } = node;
@@ -29,21 +29,21 @@ async function add(node: SessionFixture, challenger: SessionFixture): Promise<un
   const authentication = { factors: ['password'], userAgent: '' } as const;
   const now = node.clock.now();
   const given = { browser, authentication, now };
-  const signIn = await node.accountStore.change((draft) => startSignIn(draft, user, given));
-  const attestation = readAttestation(formOf(device.create(asked(pagesOf(challenger).add(browser, user)))));
+  const signIn = await node.accountStore.change((tx) => startSignIn(tx, user, given));
+  const attestation = readAttestation(createForm(device.create(asked(getPages(challenger).add(browser, user)))));
   const made = { attestation, name: '', address, browser, userAgent: '' };
-  return registerPasskey(settingsOf(node), signIn, made, () => 'added');
+  return registerPasskey(getSettings(node), signIn, made, () => 'added');
 }
 
 /** The response of the device to a challenge of a node. */
-function answer(challenger: SessionFixture, browser: Browser) {
-  return readAssertion(formOf(device.get(asked(pagesOf(challenger).signIn(browser)))));
+function signChallenge(challenger: SessionFixture, browser: Browser) {
+  return readAssertion(createForm(device.get(asked(getPages(challenger).signIn(browser)))));
 }
 
 /** Signs in at a node. */
-async function enter(node: SessionFixture, assertion: ReturnType<typeof answer>, browser: Browser) {
+async function enter(node: SessionFixture, assertion: ReturnType<typeof signChallenge>, browser: Browser) {
   await node.accountStore.current();
-  return acceptPasskey(settingsOf(node), { assertion, address, browser }, () => ({ outcome: 'accepted' }));
+  return acceptPasskey(getSettings(node), { assertion, address, browser }, () => ({ outcome: 'accepted' }));
 }
 
 test('a challenge of one node is answered at another, once on all nodes', async () => {
@@ -54,13 +54,13 @@ test('a challenge of one node is answered at another, once on all nodes', async 
   const other = one.beside(node);
   expect(await add(other, one)).toEqual({ outcome: 'added', drafted: 'added' });
   const browser = renewBrowser(undefined, randomBytes);
-  const assertion = answer(one, browser);
+  const assertion = signChallenge(one, browser);
   expect(await enter(other, assertion, browser)).toEqual({ outcome: 'accepted' });
   expect(await enter(one, assertion, browser)).toEqual({ outcome: 'stale' });
-  const both = answer(other, browser);
+  const both = signChallenge(other, browser);
   const results = await Promise.all([enter(one, both, browser), enter(other, both, browser)]);
   expect(results.map(({ outcome }) => outcome).sort()).toEqual(['accepted', 'stale']);
   device.counter = 1;
-  expect(await enter(one, answer(one, browser), browser)).toEqual({ outcome: 'cloned' });
+  expect(await enter(one, signChallenge(one, browser), browser)).toEqual({ outcome: 'cloned' });
   expect(other.audited('passkey.refused').length + one.audited('passkey.refused').length).toBeGreaterThan(0);
 });

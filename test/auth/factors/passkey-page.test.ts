@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import type { Tampering } from '../../support/authenticator.ts';
+import type { ResponseChanges } from '../../support/authenticator.ts';
 import { opened } from '../../support/opened.ts';
-import { openPasskeys, optionsOf, origin, pagePath } from '../passkey-fixture.ts';
+import { openPasskeys, origin, pagePath, readOptions } from '../passkey-fixture.ts';
 import { openSignIn } from '../sign-in-fixture.ts';
 
 const fixture = opened(openPasskeys);
 
-const idOf = async (name: string) => (await fixture.list()).find((each) => each.name === name)!.id;
+const findId = async (name: string) => (await fixture.list()).find((each) => each.name === name)!.id;
 
 describe('the page for adding a passkey', () => {
   test('asks for a sign-in first, and returns to the console', async () => {
@@ -14,7 +14,7 @@ describe('the page for adding a passkey', () => {
     expect((await browser.open(pagePath)).html).toContain('<h1>Sign in</h1>');
     const page = await browser.submit({ ...fixture.admin });
     expect(page.html).toContain('<h1>Add a passkey</h1>');
-    const done = await browser.submit({ action: 'add-passkey', ...fixture.newDevice().create(optionsOf(page)) });
+    const done = await browser.submit({ action: 'add-passkey', ...fixture.newDevice().create(readOptions(page)) });
     expect(done.location?.href).toBe(`${origin}/settings/you`);
   });
 
@@ -23,7 +23,7 @@ describe('the page for adding a passkey', () => {
     const page = await fixture.openToAdd(browser);
     fixture.clock.advance(15 * 60_000 + 1000);
     expect((await browser.open(pagePath)).html).toContain('<h1>Sign in</h1>');
-    const late = await browser.submit({ action: 'add-passkey', ...fixture.newDevice().create(optionsOf(page)) });
+    const late = await browser.submit({ action: 'add-passkey', ...fixture.newDevice().create(readOptions(page)) });
     expect(late.html).toContain('<h1>Sign in</h1>');
   });
 
@@ -49,13 +49,13 @@ describe('the page for adding a passkey', () => {
     expect(page.error).toContain(text);
   });
 
-  test.each<[string, Tampering]>([
+  test.each<[string, ResponseChanges]>([
     ['another origin', { origin: 'https://auth.example.evil.example' }],
     ['another relying party', { rpId: 'example' }],
     ['another type', { type: 'webauthn.get' }],
   ])('refuses a passkey for %s', async (_, tampering) => {
     const browser = fixture.newBrowser();
-    const options = optionsOf(await fixture.openToAdd(browser));
+    const options = readOptions(await fixture.openToAdd(browser));
     const page = await browser.submit({ action: 'add-passkey', ...fixture.newDevice().create(options, tampering) });
     expect(page.status).toBe(400);
     expect(page.error).toContain('not valid here');
@@ -69,7 +69,7 @@ describe('the page for adding a passkey', () => {
   });
 
   test('refuses the challenge of another browser', async () => {
-    const options = optionsOf(await fixture.openToAdd(fixture.newBrowser()));
+    const options = readOptions(await fixture.openToAdd(fixture.newBrowser()));
     const browser = fixture.newBrowser();
     await fixture.openToAdd(browser);
     const page = await browser.submit({ action: 'add-passkey', ...fixture.newDevice().create(options) });
@@ -78,7 +78,7 @@ describe('the page for adding a passkey', () => {
 
   test('offers no more than twenty', async () => {
     const person = fixture.outsider;
-    for (let turn = 0; turn < 20; turn += 1)
+    for (let round = 0; round < 20; round += 1)
       expect((await fixture.add(fixture.newDevice(), {}, person)).status).toBe(303);
     const page = await fixture.openToAdd(fixture.newBrowser(), person);
     expect(page.html).toContain('You have as many passkeys as possible.');
@@ -90,7 +90,7 @@ describe('the passkeys of a user', () => {
   test('are listed with their last use, and renamed', async () => {
     const device = fixture.newDevice();
     await fixture.add(device, { name: 'Phone' });
-    const id = await idOf('Phone');
+    const id = await findId('Phone');
     expect((await fixture.list()).find((each) => each.id === id)?.lastUsedAt).toBeNull();
     await fixture.enter(device);
     const at = new Date(fixture.clock.now()).toISOString();
@@ -103,7 +103,7 @@ describe('the passkeys of a user', () => {
   test('sign nobody in once they are removed', async () => {
     const device = fixture.newDevice();
     await fixture.add(device, { name: 'Lost' });
-    const id = await idOf('Lost');
+    const id = await findId('Lost');
     await fixture.call('DELETE', `/${id}`, 204);
     expect((await fixture.enter(device)).error).toContain('was removed');
     await fixture.call('DELETE', `/${id}`, 404);

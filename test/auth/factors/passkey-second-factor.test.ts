@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { manage, token } from '../../support/binary.ts';
 import { opened } from '../../support/opened.ts';
-import { openPasskeys, optionsOf } from '../passkey-fixture.ts';
+import { openPasskeys, readOptions } from '../passkey-fixture.ts';
 import { appCode, secretField } from '../support/enrolment.ts';
 import type { Page } from '../test-browser.ts';
 
@@ -13,9 +13,9 @@ async function demand(secondFactor: string): Promise<void> {
   await manage(http, access, 'PATCH', '/api/v2/sign-in-policy', 200, { secondFactor });
 }
 
-const headingOf = ({ html }: Page) => /<h1>([^<]*)</.exec(html)?.[1];
-const codeOf = ({ location }: Page) => location?.searchParams.get('code');
-const secretOf = ({ html }: Page) => secretField(html);
+const readHeading = ({ html }: Page) => /<h1>([^<]*)</.exec(html)?.[1];
+const readCode = ({ location }: Page) => location?.searchParams.get('code');
+const readSecret = ({ html }: Page) => secretField(html);
 
 async function lastFactors(): Promise<unknown> {
   const entry = (await fixture.audit()).find(({ action }) => action === 'sign-in.succeeded');
@@ -27,18 +27,18 @@ describe('where the policy demands a second factor', () => {
     await demand('all');
     const browser = fixture.newBrowser();
     const choice = await fixture.signIn(browser);
-    expect(headingOf(choice)).toBe('Set up two-step verification');
+    expect(readHeading(choice)).toBe('Set up two-step verification');
     const device = fixture.newDevice();
-    const done = await browser.submit({ action: 'add-passkey', ...device.create(optionsOf(choice)) });
-    expect(codeOf(done)).toMatch(/^[\w-]{43}$/);
+    const done = await browser.submit({ action: 'add-passkey', ...device.create(readOptions(choice)) });
+    expect(readCode(done)).toMatch(/^[\w-]{43}$/);
     expect(await lastFactors()).toEqual(['password', 'passkey']);
     // From now on the passkey follows the password. It need not verify its user.
     const next = fixture.newBrowser();
     const asked = await fixture.signIn(next);
-    expect(headingOf(asked)).toBe('Two-step verification');
+    expect(readHeading(asked)).toBe('Two-step verification');
     expect((await next.open(fixture.target())).location).toBeUndefined();
-    const proof = device.get(optionsOf(await fixture.signIn(next)), { verified: false });
-    expect(codeOf(await next.submit({ action: 'prove-passkey', ...proof }))).toMatch(/^[\w-]{43}$/);
+    const proof = device.get(readOptions(await fixture.signIn(next)), { verified: false });
+    expect(readCode(await next.submit({ action: 'prove-passkey', ...proof }))).toMatch(/^[\w-]{43}$/);
     expect(await lastFactors()).toEqual(['password', 'passkey']);
   });
 
@@ -50,11 +50,11 @@ describe('where the policy demands a second factor', () => {
       await browser.open(fixture.target({ client_id: 'flagmeter-cli', redirect_uri: 'http://127.0.0.1/callback' }));
       const choice = await browser.submit({ email, password });
       const device = fixture.newDevice();
-      return () => browser.submit({ action: 'add-passkey', ...device.create(optionsOf(choice)) });
+      return () => browser.submit({ action: 'add-passkey', ...device.create(readOptions(choice)) });
     };
     const ready = [await adding(), await adding()];
     const pages = await Promise.all(ready.map((add) => add()));
-    expect(pages.filter((page) => codeOf(page) != null)).toHaveLength(1);
+    expect(pages.filter((page) => readCode(page) != null)).toHaveLength(1);
   });
 
   test('a passkey of another user, or for another browser, is refused after the password', async () => {
@@ -65,11 +65,11 @@ describe('where the policy demands a second factor', () => {
     await demand('all');
     const browser = fixture.newBrowser();
     const asked = await fixture.signIn(browser);
-    const refused = await browser.submit({ action: 'prove-passkey', ...stranger.get(optionsOf(asked)) });
+    const refused = await browser.submit({ action: 'prove-passkey', ...stranger.get(readOptions(asked)) });
     expect(refused.status).toBe(403);
-    expect(headingOf(refused)).toBe('Two-step verification');
+    expect(readHeading(refused)).toBe('Two-step verification');
     expect(refused.error).toContain('This passkey is unknown here');
-    const elsewhere = optionsOf(await fixture.newBrowser().open(fixture.target()));
+    const elsewhere = readOptions(await fixture.newBrowser().open(fixture.target()));
     const stale = await browser.submit({ action: 'prove-passkey', ...stranger.get(elsewhere) });
     expect(stale.error).toBe('This page is out of date. Use the passkey again.');
   });
@@ -78,7 +78,7 @@ describe('where the policy demands a second factor', () => {
     await demand('optional');
     const device = await fixture.added();
     await demand('all');
-    expect(codeOf(await fixture.enter(device))).toMatch(/^[\w-]{43}$/);
+    expect(readCode(await fixture.enter(device))).toMatch(/^[\w-]{43}$/);
     expect(await lastFactors()).toEqual(['passkey']);
   });
 });
@@ -98,7 +98,7 @@ test('a passkey does not replace the provider that the domain of a user must use
   expect(refused.error).toBe('Ada@Example.com must sign in with the identity provider.');
   expect((await fixture.actions())[0]).toBe('sign-in.refused');
   await call('PATCH', '/sign-in-policy', 200, { domains: [] });
-  expect(codeOf(await fixture.enter(device))).toMatch(/^[\w-]{43}$/);
+  expect(readCode(await fixture.enter(device))).toMatch(/^[\w-]{43}$/);
 });
 
 describe('a user who chooses an authenticator app', () => {
@@ -113,21 +113,21 @@ describe('a user who chooses an authenticator app', () => {
     const browser = fixture.newBrowser();
     await fixture.signIn(browser, cli, fixture.newcomer);
     const choice = await browser.submit({ action: 'new-password', password, again: password });
-    expect(headingOf(choice)).toBe('Set up two-step verification');
-    secret = secretOf(await browser.submit({ action: 'set-up-app' }));
+    expect(readHeading(choice)).toBe('Set up two-step verification');
+    secret = readSecret(await browser.submit({ action: 'set-up-app' }));
     const codes = await browser.submit({ action: 'enrol', secret, code: codeNow() });
-    expect(headingOf(codes)).toBe('Save your recovery codes');
+    expect(readHeading(codes)).toBe('Save your recovery codes');
   });
 
   test('adds no passkey with the password alone', async () => {
     await demand('optional');
     const browser = fixture.newBrowser();
     const asked = await fixture.openToAdd(browser, { ...fixture.newcomer, password });
-    expect(headingOf(asked)).toBe('Two-step verification');
+    expect(readHeading(asked)).toBe('Two-step verification');
     expect(asked.html).not.toContain('data-passkey');
     const fields = fixture.newDevice().create({ challenge: 'AAAA', rp: { id: 'auth.example' } });
     const refused = await browser.submit({ action: 'add-passkey', ...fields });
-    expect(headingOf(refused)).toBe('Sign in');
+    expect(readHeading(refused)).toBe('Sign in');
   });
 
   test('adds a passkey after the code, and may then use either after the password', async () => {
@@ -136,13 +136,13 @@ describe('a user who chooses an authenticator app', () => {
     await fixture.openToAdd(browser, { ...fixture.newcomer, password });
     const page = await browser.submit({ action: 'second-factor', code: codeNow() });
     const device = fixture.newDevice();
-    const added = await browser.submit({ action: 'add-passkey', ...device.create(optionsOf(page)) });
+    const added = await browser.submit({ action: 'add-passkey', ...device.create(readOptions(page)) });
     expect(added.status).toBe(303);
     const next = fixture.newBrowser();
     const asked = await fixture.signIn(next, cli, { ...fixture.newcomer, password });
     expect(asked.html).toContain('Use the authenticator app');
     expect((await next.submit({ action: 'authenticator' })).html).toContain('authenticator app shows');
-    const proven = await next.submit({ action: 'prove-passkey', ...device.get(optionsOf(asked)) });
+    const proven = await next.submit({ action: 'prove-passkey', ...device.get(readOptions(asked)) });
     expect(proven.status).toBe(303);
   });
 });

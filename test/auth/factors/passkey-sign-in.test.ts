@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { Authenticator, type Tampering } from '../../support/authenticator.ts';
+import { Authenticator, type ResponseChanges } from '../../support/authenticator.ts';
 import { opened } from '../../support/opened.ts';
-import { openPasskeys, optionsOf, origin } from '../passkey-fixture.ts';
+import { openPasskeys, origin, readOptions } from '../passkey-fixture.ts';
 
 const fixture = opened(openPasskeys);
 
@@ -26,12 +26,12 @@ describe('a sign-in with a passkey', () => {
     const path = `http://${fixture.service.http}/connect/deviceauthorization`;
     const begun = await (await fetch(path, { method: 'POST', headers, body })).json();
     const { user_code } = begun as { user_code: string };
-    const options = optionsOf(await browser.open(`/connect/device?user_code=${user_code}`));
+    const options = readOptions(await browser.open(`/connect/device?user_code=${user_code}`));
     const page = await browser.submit({ action: 'passkey', ...device.get(options) });
     expect(page.html).toContain('<h1>Connect Shop &amp; Co?</h1>');
   });
 
-  test.each<[string, Tampering]>([
+  test.each<[string, ResponseChanges]>([
     ['another origin', { origin: 'http://auth.example' }],
     ['another relying party', { rpId: 'example' }],
     ['another type', { type: 'webauthn.create' }],
@@ -56,7 +56,7 @@ describe('a sign-in with a passkey', () => {
   test('is refused for the challenge of another browser, and writes nothing', async () => {
     const device = await fixture.added();
     const before = (await fixture.actions()).length;
-    const options = optionsOf(await fixture.newBrowser().open(fixture.target()));
+    const options = readOptions(await fixture.newBrowser().open(fixture.target()));
     const browser = fixture.newBrowser();
     await browser.open(fixture.target());
     const page = await browser.submit({ action: 'passkey', ...device.get(options) });
@@ -73,17 +73,17 @@ describe('a sign-in with a passkey', () => {
   test('is refused ten minutes after the page was shown', async () => {
     const device = await fixture.added();
     const browser = fixture.newBrowser();
-    const options = optionsOf(await browser.open(fixture.target()));
+    const options = readOptions(await browser.open(fixture.target()));
     fixture.clock.advance(10 * 60_000);
     const page = await browser.submit({ action: 'passkey', ...device.get(options) });
     expect(page.error).toBe(outOfDate);
-    expect((await browser.submit({ action: 'passkey', ...device.get(optionsOf(page)) })).status).toBe(303);
+    expect((await browser.submit({ action: 'passkey', ...device.get(readOptions(page)) })).status).toBe(303);
   });
 
   test('is refused when its challenge is answered again', async () => {
     const device = await fixture.added();
     const browser = fixture.newBrowser();
-    const options = optionsOf(await browser.open(fixture.target()));
+    const options = readOptions(await browser.open(fixture.target()));
     const { cookie } = browser;
     const sent = { action: 'passkey', ...device.get(options) };
     expect((await browser.submit(sent)).status).toBe(303);
@@ -104,7 +104,7 @@ describe('a sign-in with a passkey', () => {
   test('is throttled after five failures from one network', async () => {
     const device = await fixture.added();
     const browser = fixture.newBrowser();
-    for (let turn = 0; turn < 5; turn += 1)
+    for (let round = 0; round < 5; round += 1)
       expect((await fixture.enter(device, { verified: false }, browser)).status).toBe(403);
     const page = await fixture.enter(device, {}, browser);
     expect(page.status).toBe(429);

@@ -3,7 +3,7 @@ import { describe, expect, it, test } from 'vitest';
 import { qrCode } from '../../../src/auth/browser/pages/second-factor-pages.ts';
 
 /** The dark modules of a code, row by row. */
-function rowsOf(text: string): string[] {
+function readRows(text: string): string[] {
   const { size, path } = qrCode(text)!;
   const rows = Array.from({ length: size }, () => new Array<string>(size).fill('.'));
   for (const [, x, y, length] of path.matchAll(/M(\d+) (\d+)h(\d+)v1h-\d+z/g))
@@ -13,7 +13,7 @@ function rowsOf(text: string): string[] {
 
 describe('a QR code', () => {
   it('has finder patterns in three corners', () => {
-    const rows = rowsOf('otpauth://totp/flagmeter');
+    const rows = readRows('otpauth://totp/flagmeter');
     const corner = (y: number, x: number) => rows.slice(y, y + 7).map((row) => row.slice(x, x + 7));
     const finder = ['#######', '#.....#', '#.###.#', '#.###.#', '#.###.#', '#.....#', '#######'];
     const far = rows.length - 7;
@@ -29,7 +29,7 @@ describe('a QR code', () => {
     [1003, 105, '4620370b7466b9d0'],
   ])('of %i bytes has %i modules a side, as read by a scanner', (length, size, digest) => {
     const text = Array.from({ length }, (_, at) => String.fromCharCode(33 + ((at * 31) % 90))).join('');
-    const rows = rowsOf(text);
+    const rows = readRows(text);
     expect(rows).toHaveLength(size);
     expect(createHash('sha256').update(rows.join('\n')).digest('hex').slice(0, 16)).toBe(digest);
   });

@@ -14,14 +14,14 @@ beforeAll(async () => {
 const call = (method: string, path: string, status: number, body?: unknown) =>
   manage(fixture.service.http, access, method, `/api/v2${path}`, status, body);
 const require = (secondFactor: string) => call('PATCH', '/sign-in-policy', 200, { secondFactor });
-const codeOf = ({ location }: Page) => location?.searchParams.get('code') ?? undefined;
-const secretOf = ({ html }: Page) => secretField(html);
-const headingOf = ({ html }: Page) => /<h1>([^<]*)</.exec(html)?.[1];
+const readCode = ({ location }: Page) => location?.searchParams.get('code') ?? undefined;
+const readSecret = ({ html }: Page) => secretField(html);
+const readHeading = ({ html }: Page) => /<h1>([^<]*)</.exec(html)?.[1];
 
 /** The code of an authenticator app. */
 const now = (secret: string, steps = 0) => appCode(secret, fixture.clock.now() + steps * 30_000);
 
-const codesOf = ({ html }: Page) => Array.from(html.matchAll(/<li><code>([^<]*)</g), ([, code = '']) => code);
+const readCodes = ({ html }: Page) => Array.from(html.matchAll(/<li><code>([^<]*)</g), ([, code = '']) => code);
 
 let people = 0;
 
@@ -37,7 +37,7 @@ async function create(): Promise<Person & { readonly id: string }> {
   return { id, email, password };
 }
 
-interface Enrolled {
+interface EnrolledPerson {
   readonly person: Person & { readonly id: string };
   readonly secret: string;
   readonly recoveryCodes: readonly string[];
@@ -47,14 +47,14 @@ interface Enrolled {
 }
 
 /** A user who has set up an authenticator app because the policy demands it. */
-async function enrolled(): Promise<Enrolled> {
+async function enrolled(): Promise<EnrolledPerson> {
   const person = await create();
   await require('all');
   const browser = fixture.newBrowser();
-  const secret = secretOf(await fixture.signIn(browser, {}, person));
+  const secret = readSecret(await fixture.signIn(browser, {}, person));
   const page = await browser.submit({ action: 'enrol', secret, code: now(secret) });
   await require('optional');
-  const recoveryCodes = codesOf(page);
+  const recoveryCodes = readCodes(page);
   return { person, secret, recoveryCodes, browser, page };
 }
 
@@ -64,23 +64,23 @@ const prove = (browser: TestBrowser, code: string, kind?: string) =>
 describe('a user without a second factor, where the policy demands one', () => {
   it('sets up an authenticator app after the password, and then gets a code', async () => {
     const { browser, page, recoveryCodes } = await enrolled();
-    expect(headingOf(page)).toBe('Save your recovery codes');
+    expect(readHeading(page)).toBe('Save your recovery codes');
     expect(new Set(recoveryCodes).size).toBe(10);
     // At least 112 bits, so that a plain hash of each may be stored.
     for (const code of recoveryCodes) expect(code).toMatch(/^([a-z2-9]{5}-){4}[a-z2-9]{5}$/);
-    expect(codeOf(await browser.submit({ action: 'enrolled' }))).toBeDefined();
-    expect(codeOf(await browser.open(fixture.target()))).toBeDefined();
+    expect(readCode(await browser.submit({ action: 'enrolled' }))).toBeDefined();
+    expect(readCode(await browser.open(fixture.target()))).toBeDefined();
   });
 
   it('continues after the recovery codes when the client demands a new sign-in', async () => {
     const person = await create();
     await require('all');
     const browser = fixture.newBrowser();
-    const secret = secretOf(await fixture.signIn(browser, { prompt: 'login' }, person));
+    const secret = readSecret(await fixture.signIn(browser, { prompt: 'login' }, person));
     await browser.submit({ action: 'enrol', secret, code: now(secret) });
-    expect(codeOf(await browser.submit({ action: 'enrolled' }))).toBeDefined();
+    expect(readCode(await browser.submit({ action: 'enrolled' }))).toBeDefined();
     fixture.clock.advance(10 * 60_000 + 1000);
-    expect(codeOf(await browser.submit({ action: 'enrolled' }))).toBeUndefined();
+    expect(readCode(await browser.submit({ action: 'enrolled' }))).toBeUndefined();
     await require('optional');
   });
 
@@ -89,14 +89,14 @@ describe('a user without a second factor, where the policy demands one', () => {
     await require('all');
     const browser = fixture.newBrowser();
     const first = await fixture.signIn(browser, {}, person);
-    expect(headingOf(first)).toBe('Set up two-step verification');
+    expect(readHeading(first)).toBe('Set up two-step verification');
     const silent = await browser.open(fixture.target({ prompt: 'none' }));
     expect(silent.location?.searchParams.get('error')).toBe('interaction_required');
-    const again = await browser.submit({ action: 'enrol', secret: secretOf(first), code: '000000' });
+    const again = await browser.submit({ action: 'enrol', secret: readSecret(first), code: '000000' });
     expect(again).toMatchObject({ status: 403, location: undefined });
-    expect(secretOf(again)).toBe(secretOf(first));
+    expect(readSecret(again)).toBe(readSecret(first));
     for (const action of ['continue', 'enrolled', 'second-factor', 'sign-in'])
-      expect(codeOf(await browser.submit({ action, secret: 'WEAK' })), action).toBeUndefined();
+      expect(readCode(await browser.submit({ action, secret: 'WEAK' })), action).toBeUndefined();
     await require('optional');
   });
 
@@ -104,20 +104,20 @@ describe('a user without a second factor, where the policy demands one', () => {
     const person = await create();
     await require('all');
     const browser = fixture.newBrowser();
-    const secret = secretOf(await fixture.signIn(browser, {}, person));
+    const secret = readSecret(await fixture.signIn(browser, {}, person));
     fixture.clock.advance(10 * 60_000);
-    expect(headingOf(await browser.submit({ action: 'enrol', secret, code: now(secret) }))).toBe('Sign in');
+    expect(readHeading(await browser.submit({ action: 'enrol', secret, code: now(secret) }))).toBe('Sign in');
     await require('optional');
   });
 
   it('keeps a sign-in until the next authorisation', async () => {
     const person = await create();
     const browser = fixture.newBrowser();
-    expect(codeOf(await fixture.signIn(browser, {}, person))).toBeDefined();
+    expect(readCode(await fixture.signIn(browser, {}, person))).toBeDefined();
     await require('all');
-    expect(headingOf(await browser.open(fixture.target()))).toBe('Set up two-step verification');
+    expect(readHeading(await browser.open(fixture.target()))).toBe('Set up two-step verification');
     await require('optional');
-    expect(codeOf(await browser.open(fixture.target()))).toBeDefined();
+    expect(readCode(await browser.open(fixture.target()))).toBeDefined();
   });
 });
 
@@ -127,10 +127,10 @@ describe('a user with an authenticator app', () => {
     fixture.clock.advance(30_000);
     const [one, other] = [fixture.newBrowser(), fixture.newBrowser()];
     for (const browser of [one, other])
-      expect(headingOf(await fixture.signIn(browser, {}, person))).toBe('Two-step verification');
+      expect(readHeading(await fixture.signIn(browser, {}, person))).toBe('Two-step verification');
     const code = now(secret);
-    const answers = await Promise.all([prove(one, code), prove(other, code)]);
-    expect(answers.map(({ status }) => status).sort()).toEqual([303, 403]);
+    const responses = await Promise.all([prove(one, code), prove(other, code)]);
+    expect(responses.map(({ status }) => status).sort()).toEqual([303, 403]);
   });
 
   it('rejects a code older than the last accepted one', async () => {
@@ -138,7 +138,7 @@ describe('a user with an authenticator app', () => {
     fixture.clock.advance(60_000);
     const browser = fixture.newBrowser();
     await fixture.signIn(browser, {}, person);
-    expect(codeOf(await prove(browser, now(secret, 1)))).toBeDefined();
+    expect(readCode(await prove(browser, now(secret, 1)))).toBeDefined();
     await fixture.signIn(browser, { prompt: 'login' }, person);
     expect((await prove(browser, now(secret))).status).toBe(403);
   });
@@ -148,8 +148,8 @@ describe('a user with an authenticator app', () => {
     const typed = recoveryCodes[3]!.toUpperCase().replaceAll('-', ' ');
     const browser = fixture.newBrowser();
     await fixture.signIn(browser, {}, person);
-    expect(headingOf(await browser.submit({ action: 'recovery' }))).toBe('Use a recovery code');
-    expect(codeOf(await prove(browser, typed, 'recovery'))).toBeDefined();
+    expect(readHeading(await browser.submit({ action: 'recovery' }))).toBe('Use a recovery code');
+    expect(readCode(await prove(browser, typed, 'recovery'))).toBeDefined();
     await fixture.signIn(browser, { prompt: 'login' }, person);
     const again = await prove(browser, typed, 'recovery');
     expect(again).toMatchObject({ status: 403, error: 'The recovery code is wrong, or was used before.' });
@@ -159,16 +159,16 @@ describe('a user with an authenticator app', () => {
     const { person, secret } = await enrolled();
     fixture.clock.advance(30_000);
     const { http } = fixture.service;
-    const answer = await fetch(`http://${http}/connect/deviceauthorization`, {
+    const response = await fetch(`http://${http}/connect/deviceauthorization`, {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       body: encode({ client_id: fixture.clientId, scope: 'openid' }),
     });
-    const { user_code } = (await answer.json()) as { user_code: string };
+    const { user_code } = (await response.json()) as { user_code: string };
     const browser = fixture.newBrowser();
     await browser.open(`/connect/device?user_code=${user_code}`);
-    expect(headingOf(await browser.submit({ ...person }))).toBe('Two-step verification');
-    expect(headingOf(await browser.submit({ action: 'continue' }))).toBe('Two-step verification');
+    expect(readHeading(await browser.submit({ ...person }))).toBe('Two-step verification');
+    expect(readHeading(await browser.submit({ action: 'continue' }))).toBe('Two-step verification');
     expect((await prove(browser, now(secret))).html).toContain('value="continue"');
   });
 });
@@ -179,19 +179,19 @@ describe('wrong codes', () => {
     fixture.clock.advance(30_000);
     const known = fixture.newBrowser();
     await fixture.signIn(known, {}, person);
-    expect(codeOf(await prove(known, now(secret)))).toBeDefined();
+    expect(readCode(await prove(known, now(secret)))).toBeDefined();
     fixture.clock.advance(30_000);
     const attacker = fixture.newBrowser('127.0.0.66');
     let page = await fixture.signIn(attacker, {}, person);
     for (let at = 0; at < 5; at += 1) {
       expect((await prove(attacker, '000000')).status).toBe(403);
       page = await fixture.signIn(attacker, { prompt: 'login' }, person);
-      expect(headingOf(page)).toBe('Two-step verification');
+      expect(readHeading(page)).toBe('Two-step verification');
     }
     const right = await prove(attacker, now(secret));
     expect(right).toMatchObject({ status: 429, location: undefined });
     await fixture.signIn(known, { prompt: 'login' }, person);
-    expect(codeOf(await prove(known, now(secret)))).toBeDefined();
+    expect(readCode(await prove(known, now(secret)))).toBeDefined();
   });
 });
 
@@ -226,5 +226,5 @@ test('guesses at the name of a throttle in the field of the address throttle no 
   }
   const browser = fixture.newBrowser('127.0.7.7');
   await fixture.signIn(browser, {}, person);
-  expect(codeOf(await prove(browser, now(secret, 1)))).toBeDefined();
+  expect(readCode(await prove(browser, now(secret, 1)))).toBeDefined();
 });

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
-import { draftLink, newLink, withdrawLink } from '../../../src/accounts/invitations.ts';
+import { newLink, putLink, withdrawLink } from '../../../src/accounts/invitations.ts';
 import { acceptInvitation } from '../../../src/auth/browser/invitation-page.ts';
 import { renewBrowser } from '../../../src/auth/cookies/browser.ts';
 import type { User } from '../../../src/storage/lmdb/records.ts';
@@ -23,11 +23,11 @@ const hashed = cheapHash(password, randomBytes);
 const userOn = ({ directory, user }: SessionFixture): User => directory.users.get(user.id)!;
 
 function link(node: SessionFixture): Promise<string> {
-  return node.directory.change((draft) => {
-    const user = draft.users.get(node.user.id)!;
+  return node.directory.change((tx) => {
+    const user = tx.users.get(node.user.id)!;
     const now = node.clock.now();
     const made = newLink('reset-link', user.passwordHash, { randomBytes, now, lifetimes });
-    draftLink(draft, user, made, now);
+    putLink(tx, user, made, now);
     return made.token;
   });
 }
@@ -53,13 +53,13 @@ test('a link of one node is used at another, once on all nodes', async () => {
   const replaced = await link(other);
   const latest = await link(one);
   expect(await use(other, replaced)).toBe('over');
-  await one.directory.change((draft) => withdrawLink(draft, draft.users.get(one.user.id)!, one.clock.now()));
+  await one.directory.change((tx) => withdrawLink(tx, tx.users.get(one.user.id)!, one.clock.now()));
   expect(await use(other, latest)).toBe('over');
   const ended = await link(one);
   // An earlier release sets a password, and keeps the fields of later ones.
   await other.accountStore.current();
-  await other.accountStore.change((draft) =>
-    draft.put('users', one.user.id, { ...userOn(other), passwordHash: 'of an earlier release' }),
+  await other.accountStore.change((tx) =>
+    tx.put('users', one.user.id, { ...userOn(other), passwordHash: 'of an earlier release' }),
   );
   expect(await use(one, ended)).toBe('over');
 });

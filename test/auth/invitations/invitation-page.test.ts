@@ -38,8 +38,8 @@ const over = expect.stringContaining('This link is not valid.');
 /** Whether a page leads to the console, and its browser is signed in. */
 async function entersConsole(browser: TestBrowser, { status, location }: Page): Promise<boolean> {
   if (status !== 303 || location?.pathname !== '/console/sign-in') return false;
-  const answer = await browser.open(fixture.target());
-  return answer.location?.searchParams.has('code') ?? false;
+  const response = await browser.open(fixture.target());
+  return response.location?.searchParams.has('code') ?? false;
 }
 
 describe('the page of a link', () => {

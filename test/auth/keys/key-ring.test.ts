@@ -68,7 +68,7 @@ async function openRingFixture(): Promise<RingFixture> {
   };
 }
 
-const kidsOf = (keys: KeyRing) => keys.published.map(({ kid }) => kid);
+const listKids = (keys: KeyRing) => keys.published.map(({ kid }) => kid);
 
 describe('a key rotated while the service runs', () => {
   test('is published at the next check and signs a minute later; its predecessor still verifies', async () => {
@@ -76,9 +76,9 @@ describe('a key rotated while the service runs', () => {
     const keys = await open();
     const before = await issue(keys);
     const kid = await rotate();
-    expect(kidsOf(keys)).toEqual([signingKey.kid]);
+    expect(listKids(keys)).toEqual([signingKey.kid]);
     await keys.refresh();
-    expect(kidsOf(keys)).toEqual([kid, signingKey.kid]);
+    expect(listKids(keys)).toEqual([kid, signingKey.kid]);
     clock.advance(aheadMs - 1);
     await keys.refresh();
     const between = await issue(keys);
@@ -107,7 +107,7 @@ describe('a key rotated while the service runs', () => {
     const before = await issue(await open());
     const kid = await rotate();
     const keys = await open();
-    expect(kidsOf(keys)).toEqual([kid, signingKey.kid]);
+    expect(listKids(keys)).toEqual([kid, signingKey.kid]);
     expect(await isGood(keys, before)).toBe(true);
   });
 
@@ -136,10 +136,10 @@ describe('a retired key', () => {
     expect(await isGood(keys, last)).toBe(true);
     clock.advance(leewayMs);
     await keys.refresh();
-    expect(kidsOf(keys)).toEqual([kid, signingKey.kid]);
+    expect(listKids(keys)).toEqual([kid, signingKey.kid]);
     clock.advance(1);
     await keys.refresh();
-    expect(kidsOf(keys)).toEqual([kid]);
+    expect(listKids(keys)).toEqual([kid]);
     expect(storedKeys(store).map((key) => key.kid)).toEqual([kid]);
     expect(logged.at(-1)).toBe(`removed a retired signing key ${signingKey.kid}`);
     expect(await isGood(keys, last)).toBe(false);
@@ -149,7 +149,7 @@ describe('a retired key', () => {
     const { open, rotate, issue, isGood, clock } = await openRingFixture();
     const keys = await open();
     const tokens: string[] = [];
-    for (let turn = 0; turn < 4; turn += 1) {
+    for (let round = 0; round < 4; round += 1) {
       tokens.push(await issue(keys));
       await rotate();
       await keys.refresh();
@@ -158,7 +158,7 @@ describe('a retired key', () => {
     for (const token of tokens) expect(await isGood(keys, token)).toBe(true);
     clock.advance(lifeMs + leewayMs);
     await keys.refresh();
-    expect(kidsOf(keys)).toEqual([keys.current.kid]);
+    expect(listKids(keys)).toEqual([keys.current.kid]);
   });
 });
 

@@ -5,7 +5,7 @@ import { EmbeddedAccountStore } from '../../../src/accounts/store/embedded.ts';
 import { renewBrowser } from '../../../src/auth/cookies/browser.ts';
 import {
   type Attempt,
-  type Counted,
+  type CountedAttempt,
   countAttempt,
   forgiveAttempt,
   isThrottleOver,
@@ -29,134 +29,138 @@ function openThrottles(): ThrottleFixture {
   return { store, accountStore: new EmbeddedAccountStore(store, testHealth()), clock: testClock() };
 }
 
-function attempt(parts: Partial<Attempt> = {}): Attempt {
+function attempt(fields: Partial<Attempt> = {}): Attempt {
   const browser = renewBrowser(undefined, randomBytes);
-  return { email: 'ada@example.com', address: '192.0.2.1', browser, ...parts };
+  return { email: 'ada@example.com', address: '192.0.2.1', browser, ...fields };
 }
 
 /** Fails until it must wait. Returns the number of failures and the wait in seconds. */
 async function failOn(
-  parts: ThrottleFixture,
+  fixture: ThrottleFixture,
   next: (count: number) => Attempt,
 ): Promise<{ count: number; wait: number }> {
   for (let count = 0; count < 1000; count++) {
-    const { wait } = await countAttempt(parts, next(count));
+    const { wait } = await countAttempt(fixture, next(count));
     if (wait > 0) return { count, wait };
   }
   throw new Error('nothing ended it');
 }
 
 /** Fails, waits as required, and fails again, this many times. Returns the waits in seconds. */
-async function waitsOf(parts: ThrottleFixture, next: (count: number) => Attempt, times: number): Promise<number[]> {
+async function measureWaits(
+  fixture: ThrottleFixture,
+  next: (count: number) => Attempt,
+  times: number,
+): Promise<number[]> {
   const waits: number[] = [];
   for (let time = 0; time < times; time++) {
-    const { wait } = await failOn(parts, (count) => next(time * 1000 + count));
-    parts.clock.advance(wait * 1000);
+    const { wait } = await failOn(fixture, (count) => next(time * 1000 + count));
+    fixture.clock.advance(wait * 1000);
     waits.push(wait);
   }
   return waits;
 }
 
-async function succeed(parts: ThrottleFixture, own: Attempt): Promise<void> {
-  const counted: Counted = await countAttempt(parts, own);
-  await forgiveAttempt(parts, own, counted);
+async function succeed(fixture: ThrottleFixture, own: Attempt): Promise<void> {
+  const counted: CountedAttempt = await countAttempt(fixture, own);
+  await forgiveAttempt(fixture, own, counted);
 }
 
 describe('at one account from one address', () => {
   test('five attempts may fail before the waits grow to a quarter of an hour', async () => {
-    const parts = openThrottles();
-    expect((await failOn(parts, () => attempt())).count).toBe(5);
-    expect(await waitsOf(parts, () => attempt(), 10)).toEqual([5, 10, 20, 40, 80, 160, 320, 640, 900, 900]);
+    const fixture = openThrottles();
+    expect((await failOn(fixture, () => attempt())).count).toBe(5);
+    expect(await measureWaits(fixture, () => attempt(), 10)).toEqual([5, 10, 20, 40, 80, 160, 320, 640, 900, 900]);
   });
 
   test('an attempt that must wait is not counted', async () => {
-    const parts = openThrottles();
-    await failOn(parts, () => attempt());
-    for (let again = 0; again < 100; again++) expect((await countAttempt(parts, attempt())).wait).toBe(5);
-    parts.clock.advance(4999);
-    expect((await countAttempt(parts, attempt())).wait).toBe(1);
-    parts.clock.advance(1);
-    expect((await countAttempt(parts, attempt())).wait).toBe(0);
+    const fixture = openThrottles();
+    await failOn(fixture, () => attempt());
+    for (let again = 0; again < 100; again++) expect((await countAttempt(fixture, attempt())).wait).toBe(5);
+    fixture.clock.advance(4999);
+    expect((await countAttempt(fixture, attempt())).wait).toBe(1);
+    fixture.clock.advance(1);
+    expect((await countAttempt(fixture, attempt())).wait).toBe(0);
   });
 
   test('the case of the e-mail address and the end of an IPv6 address are ignored', async () => {
-    const parts = openThrottles();
+    const fixture = openThrottles();
     const names = ['ada@example.com', 'ADA@example.com'];
-    const found = await failOn(parts, (count) =>
+    const found = await failOn(fixture, (count) =>
       attempt({ email: names[count % 2] ?? '', address: `2001:db8:1:2:${count.toString(16)}::1` }),
     );
     expect(found.count).toBe(5);
-    expect((await countAttempt(parts, attempt({ address: '2001:db8:1:3::1' }))).wait).toBe(0);
+    expect((await countAttempt(fixture, attempt({ address: '2001:db8:1:3::1' }))).wait).toBe(0);
   });
 
   test('another address and another account are not throttled', async () => {
-    const parts = openThrottles();
-    await failOn(parts, () => attempt());
-    expect((await countAttempt(parts, attempt({ address: '192.0.2.2' }))).wait).toBe(0);
-    expect((await countAttempt(parts, attempt({ email: 'bob@example.com' }))).wait).toBe(0);
+    const fixture = openThrottles();
+    await failOn(fixture, () => attempt());
+    expect((await countAttempt(fixture, attempt({ address: '192.0.2.2' }))).wait).toBe(0);
+    expect((await countAttempt(fixture, attempt({ email: 'bob@example.com' }))).wait).toBe(0);
   });
 
   test('setting the clock back makes no user wait longer', async () => {
-    const parts = openThrottles();
-    await failOn(parts, () => attempt());
-    parts.clock.advance(-day);
-    expect((await countAttempt(parts, attempt())).wait).toBe(5);
+    const fixture = openThrottles();
+    await failOn(fixture, () => attempt());
+    fixture.clock.advance(-day);
+    expect((await countAttempt(fixture, attempt())).wait).toBe(5);
   });
 });
 
 test('fifty accounts may fail from one address before the waits grow to a minute', async () => {
-  const parts = openThrottles();
+  const fixture = openThrottles();
   const next = (count: number) => attempt({ email: `${count}@example.com` });
-  expect((await failOn(parts, next)).count).toBe(50);
-  expect(await waitsOf(parts, (count) => next(count + 50), 8)).toEqual([1, 2, 4, 8, 16, 32, 60, 60]);
+  expect((await failOn(fixture, next)).count).toBe(50);
+  expect(await measureWaits(fixture, (count) => next(count + 50), 8)).toEqual([1, 2, 4, 8, 16, 32, 60, 60]);
 });
 
 test('fifty addresses may fail at one account before the waits grow to five minutes', async () => {
-  const parts = openThrottles();
+  const fixture = openThrottles();
   const next = (count: number) => attempt({ address: `10.0.${count >> 8}.${count & 255}` });
-  expect((await failOn(parts, next)).count).toBe(50);
-  expect(await waitsOf(parts, (count) => next(count + 50), 8)).toEqual([5, 10, 20, 40, 80, 160, 300, 300]);
+  expect((await failOn(fixture, next)).count).toBe(50);
+  expect(await measureWaits(fixture, (count) => next(count + 50), 8)).toEqual([5, 10, 20, 40, 80, 160, 300, 300]);
 });
 
 describe('a success', () => {
   test('resets the failures of its account, but not of its address', async () => {
-    const parts = openThrottles();
+    const fixture = openThrottles();
     for (let round = 0; round < 60; round++) {
       const own = attempt({ email: 'own@example.com' });
-      await succeed(parts, own);
+      await succeed(fixture, own);
     }
     const next = (count: number) => attempt({ email: `${count}@example.com` });
-    expect((await failOn(parts, next)).count).toBe(50);
+    expect((await failOn(fixture, next)).count).toBe(50);
   });
 
   test('exempts its browser from the failures of others, however many', async () => {
-    const parts = openThrottles();
+    const fixture = openThrottles();
     const own = attempt();
-    await succeed(parts, own);
+    await succeed(fixture, own);
     const next = (count: number) => attempt({ address: `10.0.${count >> 8}.${count & 255}` });
-    await failOn(parts, next);
-    await failOn(parts, () => attempt());
-    expect((await countAttempt(parts, attempt())).wait).toBeGreaterThan(0);
-    expect((await countAttempt(parts, own)).wait).toBe(0);
-    expect((await countAttempt(parts, { ...own, address: '198.51.100.7' })).wait).toBe(0);
+    await failOn(fixture, next);
+    await failOn(fixture, () => attempt());
+    expect((await countAttempt(fixture, attempt())).wait).toBeGreaterThan(0);
+    expect((await countAttempt(fixture, own)).wait).toBe(0);
+    expect((await countAttempt(fixture, { ...own, address: '198.51.100.7' })).wait).toBe(0);
     // For another account it is unknown, too.
-    await failOn(parts, () => attempt({ email: 'bob@example.com' }));
-    expect((await countAttempt(parts, { ...own, email: 'bob@example.com' })).wait).toBeGreaterThan(0);
+    await failOn(fixture, () => attempt({ email: 'bob@example.com' }));
+    expect((await countAttempt(fixture, { ...own, email: 'bob@example.com' })).wait).toBeGreaterThan(0);
   });
 
   test('allows its browser five failures, too', async () => {
-    const parts = openThrottles();
+    const fixture = openThrottles();
     const own = attempt();
-    await succeed(parts, own);
-    expect(await failOn(parts, () => own)).toEqual({ count: 5, wait: 5 });
+    await succeed(fixture, own);
+    expect(await failOn(fixture, () => own)).toEqual({ count: 5, wait: 5 });
   });
 });
 
 describe('the stored throttle', () => {
   test('contains no names', async () => {
-    const parts = openThrottles();
-    await countAttempt(parts, attempt());
-    const keys = [...parts.store.loginThrottles.getKeys()];
+    const fixture = openThrottles();
+    await countAttempt(fixture, attempt());
+    const keys = [...fixture.store.loginThrottles.getKeys()];
     expect(keys).toHaveLength(3);
     for (const key of keys) expect(key).toMatch(/^(pair|address|account)\.[0-9a-f]{64}$/);
   });
@@ -173,10 +177,10 @@ describe('the stored throttle', () => {
   });
 
   test('has no effect after its expiry, even before the next sweep', async () => {
-    const parts = openThrottles();
-    await failOn(parts, () => attempt());
-    parts.clock.advance(day);
-    expect((await failOn(parts, () => attempt())).count).toBe(5);
+    const fixture = openThrottles();
+    await failOn(fixture, () => attempt());
+    fixture.clock.advance(day);
+    expect((await failOn(fixture, () => attempt())).count).toBe(5);
   });
 });
 

@@ -42,7 +42,7 @@ test.each(table)('with %j, a sign-in by %j lacks: %s', async (situation, factors
   const { policy = 'optional', totp, temporaryPassword, isOneFactor } = situation;
   await patchSignInPolicy(directory, { secondFactor: policy });
   const record = { userId: 'ada', secret: '', createdAt: 0, lastStep: 0, lastUsedAt: 0, recoveryCodes: [] };
-  if (totp) await directory.change((draft) => draft.put('totp', 'ada', record));
+  if (totp) await directory.change((tx) => tx.put('totp', 'ada', record));
   const session = { id: 'provider_1', issuer: 'https://corp.example', subject: 'ada', sid: null };
   const provider = isOneFactor && { provider: { ...session, isOneFactor } };
   const user = {

@@ -14,7 +14,7 @@ const own = 'a password of their own';
 const submitNew = (browser: TestBrowser, password: string, again = password) =>
   browser.submit({ action: 'new-password', password, again });
 
-const codeOf = ({ location }: Page) => location?.searchParams.get('code') ?? undefined;
+const readCode = ({ location }: Page) => location?.searchParams.get('code') ?? undefined;
 
 let people = 0;
 
@@ -56,9 +56,9 @@ describe('a user whose password was set by an Admin', () => {
   test('gets a code with the new password, which replaces the old one', async () => {
     const done = await submitNew(browser, own);
     expect(done.status).toBe(303);
-    expect(codeOf(done)).toMatch(/^[\w-]{43}$/);
-    expect(codeOf(await browser.open(fixture.target()))).toBeDefined();
-    expect(codeOf(await fixture.signIn(fixture.newBrowser(), {}, { ...person, password: own }))).toBeDefined();
+    expect(readCode(done)).toMatch(/^[\w-]{43}$/);
+    expect(readCode(await browser.open(fixture.target()))).toBeDefined();
+    expect(readCode(await fixture.signIn(fixture.newBrowser(), {}, { ...person, password: own }))).toBeDefined();
     expect(await fixture.signIn(fixture.newBrowser(), {}, person)).toMatchObject({ status: 403 });
   });
 
@@ -66,8 +66,8 @@ describe('a user whose password was set by an Admin', () => {
     const { http } = fixture.service;
     const body = encode({ client_id: fixture.clientId, scope: 'openid' });
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-    const answer = await fetch(`http://${http}/connect/deviceauthorization`, { method: 'POST', headers, body });
-    const { user_code } = (await answer.json()) as { user_code: string };
+    const response = await fetch(`http://${http}/connect/deviceauthorization`, { method: 'POST', headers, body });
+    const { user_code } = (await response.json()) as { user_code: string };
     const path = `/connect/device?user_code=${user_code}`;
     expect((await browser.open(path)).html).toContain('<h1>Choose a password</h1>');
     expect((await browser.submit({ action: 'continue' })).html).toContain('<h1>Choose a password</h1>');
@@ -105,7 +105,7 @@ describe('a new password', () => {
   });
 
   test('is accepted after all of these failures', async () => {
-    expect(codeOf(await submitNew(browser, own))).toBeDefined();
+    expect(readCode(await submitNew(browser, own))).toBeDefined();
   });
 });
 
@@ -116,7 +116,7 @@ test('a new password is accepted once, and only from the browser that used the t
   const other = fixture.newBrowser();
   await other.open(fixture.target());
   expect((await submitNew(other, own)).html).toContain('<h1>Sign in</h1>');
-  expect(codeOf(await submitNew(browser, own))).toBeDefined();
+  expect(readCode(await submitNew(browser, own))).toBeDefined();
   await browser.open(fixture.target({ prompt: 'login' }));
   expect((await submitNew(browser, `${own} 2`)).html).toContain('<h1>Sign in</h1>');
 });

@@ -5,10 +5,10 @@ import { noPasswordHash } from '../../../src/accounts/passwords.ts';
 import { createUser } from '../../../src/accounts/users.ts';
 import { authorizeEndpoints } from '../../../src/auth/browser/authorize.ts';
 import { createRouter } from '../../../src/http/router.ts';
-import type { Reply } from '../../../src/http/types.ts';
+import type { HttpResponse } from '../../../src/http/types.ts';
 import { workerFile } from '../../support/service.ts';
 import { bind } from '../bind.ts';
-import { openAuthFixture, requestOf } from '../fixture.ts';
+import { createRequest, openAuthFixture } from '../fixture.ts';
 import { challenge } from '../sign-in-fixture.ts';
 import { encode } from '../test-browser.ts';
 
@@ -32,16 +32,16 @@ async function openEndpoint() {
   });
   const target = `/connect/authorize?${query}`;
   let cookie = '';
-  const answer = async (reply: Reply | Promise<Reply>) => {
-    const { status, headers = {}, body } = await reply;
+  const receive = async (response: HttpResponse | Promise<HttpResponse>) => {
+    const { status, headers = {}, body } = await response;
     cookie = headers['set-cookie']?.split(';')[0] ?? cookie;
     return { status, headers, html: String(body) };
   };
-  const open = () => answer(dispatch(requestOf(target, { headers: { cookie } })));
+  const open = () => receive(dispatch(createRequest(target, { headers: { cookie } })));
   const form = /name="form" value="(\w+)"/.exec((await open()).html)?.[1];
   const submit = () => {
     const headers = { cookie, 'content-type': 'application/x-www-form-urlencoded' };
-    return answer(dispatch(requestOf(target, { method: 'POST', headers, body: encode({ form, ...person }) })));
+    return receive(dispatch(createRequest(target, { method: 'POST', headers, body: encode({ form, ...person }) })));
   };
   return { store, health, passwords, open, submit };
 }

@@ -8,7 +8,7 @@ const fixture = opened(openSignIn);
 
 const day = 24 * 3_600_000;
 
-function codeOf({ status, location }: Page): string {
+function readCode({ status, location }: Page): string {
   expect(status).toBe(303);
   return location?.searchParams.get('code') ?? `no code: ${location?.search}`;
 }
@@ -27,7 +27,7 @@ async function exchange(code: string, redirectUri: string = redirectUris.web): P
 
 async function signedIn(): Promise<TestBrowser> {
   const browser = fixture.newBrowser();
-  codeOf(await fixture.signIn(browser));
+  readCode(await fixture.signIn(browser));
   return browser;
 }
 
@@ -40,7 +40,7 @@ describe('a user who knows the password', () => {
       state: 'st&te=1',
       iss: `http://${fixture.service.http}`,
     });
-    const response = await exchange(codeOf(page));
+    const response = await exchange(readCode(page));
     const { scope, id_token } = (await response.json()) as { scope: string; id_token: string };
     expect(scope).toBe('openid email');
     expect(decodeJwt(id_token)).toMatchObject({
@@ -53,7 +53,7 @@ describe('a user who knows the password', () => {
 
   test('may type the address in any case, and with a trailing space', async () => {
     const person = { ...fixture.admin, email: ' aDA@eXAMPLE.COM ' };
-    codeOf(await fixture.signIn(fixture.newBrowser(), {}, person));
+    readCode(await fixture.signIn(fixture.newBrowser(), {}, person));
   });
 
   test('gets a new id for their browser, which keeps its mark', async () => {
@@ -76,7 +76,7 @@ describe('a user who knows the password', () => {
     });
     const client_id = 'flagmeter-console';
     const redirect_uri = `http://${fixture.service.http}/console/callback`;
-    codeOf(await fixture.signIn(browser, { client_id, redirect_uri }, fixture.outsider));
+    readCode(await fixture.signIn(browser, { client_id, redirect_uri }, fixture.outsider));
     expect(await browser.open(fixture.target())).toMatchObject({ status: 403, error: page.error });
     const silent = await browser.open(fixture.target({ prompt: 'none' }));
     expect(silent.location?.searchParams.get('error')).toBe('login_required');
@@ -129,7 +129,7 @@ describe('a form that does not come from the page of this browser', () => {
     const page = await browser.submit({ ...fixture.admin });
     expect(page).toMatchObject({ status: 403, error: expect.stringContaining('out of date') });
     // The page in the answer can be used at once.
-    codeOf(await browser.submit({ ...fixture.admin }));
+    readCode(await browser.submit({ ...fixture.admin }));
   });
 
   test.each([undefined, '', 'x', '0'.repeat(64)])('holds %j', async (form) => {
@@ -165,7 +165,7 @@ describe('a browser with a signed-in user', () => {
   test('gets the next code at once, also with prompt=none', async () => {
     const browser = await signedIn();
     for (const prompt of [undefined, 'none'])
-      expect((await exchange(codeOf(await browser.open(fixture.target({ prompt }))))).status).toBe(200);
+      expect((await exchange(readCode(await browser.open(fixture.target({ prompt }))))).status).toBe(200);
   });
 
   test('asks for the password again when the client requests it', async () => {
@@ -174,7 +174,7 @@ describe('a browser with a signed-in user', () => {
       const page = await browser.open(fixture.target(parameters));
       expect(page.html).toContain(`value="${fixture.admin.email}"`);
       expect(page).toMatchObject({ status: 200, html: expect.stringContaining('type="password"') });
-      codeOf(await browser.submit({ ...fixture.admin }));
+      readCode(await browser.submit({ ...fixture.admin }));
     }
     const silent = await browser.open(fixture.target({ prompt: 'none', max_age: '0' }));
     expect(silent.location?.searchParams.get('error')).toBe('login_required');
@@ -192,7 +192,7 @@ describe('a browser with a signed-in user', () => {
     expect(page.html).toContain(`You are signed in as <strong>${fixture.admin.email}</strong>`);
     expect((await browser.submit({ action: 'cancel' })).location?.searchParams.get('error')).toBe('access_denied');
     expect((await browser.submit({ action: 'switch' })).html).toContain('type="password"');
-    const code = codeOf(await browser.submit({ action: 'continue' }));
+    const code = readCode(await browser.submit({ action: 'continue' }));
     expect((await exchange(code, parameters.redirect_uri)).status).toBe(200);
     const silent = await browser.open(fixture.target({ ...parameters, prompt: 'none' }));
     const error = parameters.redirect_uri === undefined ? null : 'interaction_required';
@@ -210,7 +210,7 @@ describe('a browser with a signed-in user', () => {
     const browser = await signedIn();
     for (let use = 0; use < 3; use++) {
       fixture.clock.advance(day / 2 - 1);
-      codeOf(await browser.open(fixture.target()));
+      readCode(await browser.open(fixture.target()));
     }
     fixture.clock.advance(day / 2);
     expect((await browser.open(fixture.target())).status).toBe(200);
@@ -220,7 +220,7 @@ describe('a browser with a signed-in user', () => {
     const browser = await signedIn();
     for (let use = 0; use < 20; use++) {
       fixture.clock.advance(day / 3);
-      codeOf(await browser.open(fixture.target()));
+      readCode(await browser.open(fixture.target()));
     }
     fixture.clock.advance(day / 3);
     expect((await browser.open(fixture.target())).status).toBe(200);

@@ -156,8 +156,8 @@ describe('a provider', () => {
     Object.assign(sso.provider.behaviour, behaviour);
     const query = sso.target().split('?')[1]!;
     const start = `${sso.url}/connect/providers/${sso.providerId}/start`;
-    const answer = await new CookieBrowser().send(`${start}?${new URLSearchParams({ page: 'authorize', query })}`);
-    return /Reason: <code>(\w+)</.exec(await answer.text())?.[1] ?? answer.headers.get('location') ?? '';
+    const response = await new CookieBrowser().send(`${start}?${new URLSearchParams({ page: 'authorize', query })}`);
+    return /Reason: <code>(\w+)</.exec(await response.text())?.[1] ?? response.headers.get('location') ?? '';
   }
   const document = '/.well-known/openid-configuration';
 
@@ -172,18 +172,18 @@ describe('a provider', () => {
     ['with a huge document', { metadata: { more: 'x'.repeat(300_000) } }, 'provider_document_invalid'],
     [
       'that redirects',
-      { answers: { [document]: (to) => to.writeHead(302, { location: '/jwks' }).end() } },
+      { responses: { [document]: (to) => to.writeHead(302, { location: '/jwks' }).end() } },
       'provider_document_invalid',
     ],
-    ['that sends HTML', { answers: { [document]: (to) => to.end('<p>') } }, 'provider_document_invalid'],
-    ['that fails', { answers: { [document]: (to) => to.writeHead(500).end() } }, 'provider_unreachable'],
+    ['that sends HTML', { responses: { [document]: (to) => to.end('<p>') } }, 'provider_document_invalid'],
+    ['that fails', { responses: { [document]: (to) => to.writeHead(500).end() } }, 'provider_unreachable'],
   ])('%s is refused', async (_what, behaviour, reason) => {
     expect(await reasonAtStart(behaviour)).toBe(reason);
   });
 
   test('that fails is not asked again for five seconds', async () => {
-    const answers: Behaviour['answers'] = { [document]: (to) => to.writeHead(500).end() };
-    await reasonAtStart({ answers });
+    const responses: Behaviour['responses'] = { [document]: (to) => to.writeHead(500).end() };
+    await reasonAtStart({ responses });
     const before = sso.provider.requested.length;
     sso.clock.advance(4_000 - 11 * 60_000);
     sso.provider.reset();

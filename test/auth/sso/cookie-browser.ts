@@ -18,27 +18,27 @@ export class CookieBrowser {
     const own = [...this.#cookies].filter(([name]) => name.startsWith(`${address.host} `));
     const cookie = own.map(([name, value]) => `${name.split(' ')[1]}=${value}`).join('; ');
     const headers = { ...(init.headers as Record<string, string>), ...(cookie !== '' && { cookie }) };
-    const answer = await fetch(address, { ...init, headers, redirect: 'manual' });
-    for (const line of answer.headers.getSetCookie()) {
+    const response = await fetch(address, { ...init, headers, redirect: 'manual' });
+    for (const line of response.headers.getSetCookie()) {
       const [pair = '', ...attributes] = line.split('; ');
       const [name = '', value = ''] = pair.split('=', 2);
       if (attributes.includes('Max-Age=0')) this.#cookies.delete(`${address.host} ${name}`);
       else this.#cookies.set(`${address.host} ${name}`, value);
     }
-    return answer;
+    return response;
   }
 
   /** Follows redirects to a page, or to an address that `until` names. */
   async follow(
     url: string | URL,
     until: (url: URL) => boolean,
-  ): Promise<{ readonly last: URL; readonly answer: Response | undefined }> {
+  ): Promise<{ readonly last: URL; readonly response: Response | undefined }> {
     let next = new URL(url);
     for (let hops = 0; hops < 12; hops += 1) {
-      if (until(next)) return { last: next, answer: undefined };
-      const answer = await this.send(next);
-      const location = answer.headers.get('location');
-      if (location === null) return { last: next, answer };
+      if (until(next)) return { last: next, response: undefined };
+      const response = await this.send(next);
+      const location = response.headers.get('location');
+      if (location === null) return { last: next, response };
       next = new URL(location, next);
     }
     throw new Error(`Too many redirects, the last to ${next.pathname}`);

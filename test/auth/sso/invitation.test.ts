@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { opened } from '../../support/opened.ts';
 import { CookieBrowser } from './cookie-browser.ts';
-import { type Entered, openSso } from './sso-fixture.ts';
+import { type EntryResult, openSso } from './sso-fixture.ts';
 
 const sso = opened(() => openSso({ createUsers: false }));
 beforeEach(() => sso.provider.reset());
@@ -31,12 +31,12 @@ async function choose(browser: CookieBrowser, link: string): Promise<URL> {
 }
 
 /** Accepts a link with the account at the provider. */
-async function accept(link: string, browser = new CookieBrowser()): Promise<Entered & { readonly last: URL }> {
+async function accept(link: string, browser = new CookieBrowser()): Promise<EntryResult & { readonly last: URL }> {
   const start = await choose(browser, link);
-  const { last, answer } = await browser.follow(start, ({ pathname }) => pathname === '/console/sign-in');
-  const html = (await answer?.text()) ?? '';
+  const { last, response } = await browser.follow(start, ({ pathname }) => pathname === '/console/sign-in');
+  const html = (await response?.text()) ?? '';
   const reason = /Reason: <code>(\w+)</.exec(html)?.[1];
-  return { browser, last, code: null, status: answer?.status, html, reason };
+  return { browser, last, code: null, status: response?.status, html, reason };
 }
 
 test('an invitation binds an account at a provider, which then signs in', async () => {
@@ -68,8 +68,8 @@ test('an invitation that is withdrawn while its user is at the provider binds no
   const browser = new CookieBrowser();
   const start = await choose(browser, link);
   await sso.call('DELETE', `/users/${id}/reset-link`, 204);
-  const { answer } = await browser.follow(start, ({ pathname }) => pathname === '/console/sign-in');
-  expect(await answer?.text()).toContain('Reason: <code>link_over</code>');
+  const { response } = await browser.follow(start, ({ pathname }) => pathname === '/console/sign-in');
+  expect(await response?.text()).toContain('Reason: <code>link_over</code>');
   expect((await sso.enter()).reason).toBe('user_unknown');
 });
 

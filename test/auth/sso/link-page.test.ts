@@ -15,17 +15,17 @@ beforeAll(async () => {
 });
 afterEach(() => sso.provider.reset());
 
-interface Linked {
+interface LinkedAccounts {
   readonly items: readonly { readonly id: string }[];
   readonly linkable: boolean;
 }
-const linkedTo = (id: string) => sso.call<Linked & object>('GET', `/users/${id}/identities`, 200);
+const linkedTo = (id: string) => sso.call<LinkedAccounts & object>('GET', `/users/${id}/identities`, 200);
 
 async function post(browser: CookieBrowser, fields: Readonly<Record<string, string>>): Promise<string> {
   const html = await (await browser.send(page)).text();
   const form = /name="form" value="([^"]*)"/.exec(html)?.[1] ?? '';
-  const answer = await browser.send(page, { method: 'POST', body: new URLSearchParams({ form, ...fields }) });
-  return answer.text();
+  const response = await browser.send(page, { method: 'POST', body: new URLSearchParams({ form, ...fields }) });
+  return response.text();
 }
 
 /** Signs an administrator in, and asks for a link. @returns the browser, and the address at the provider */
@@ -41,7 +41,8 @@ async function askIn(browser: CookieBrowser): Promise<readonly [CookieBrowser, s
 }
 
 const atConsole = ({ pathname }: URL) => pathname === '/settings/you';
-const reasonIn = async (answer: Response | undefined) => /Reason: <code>(\w+)</.exec((await answer?.text()) ?? '')?.[1];
+const reasonIn = async (response: Response | undefined) =>
+  /Reason: <code>(\w+)</.exec((await response?.text()) ?? '')?.[1];
 
 describe('the page for linking an account', () => {
   it('links no account for a sign-in that another site has started', async () => {
@@ -58,10 +59,10 @@ describe('the page for linking an account', () => {
     const [browser, address] = await ask();
     const { last: callback } = await browser.follow(address, ({ pathname }) => pathname.endsWith('/callback'));
     await post(browser, { ...sso.outsider, action: 'sign-in' });
-    expect(await reasonIn((await browser.follow(callback, atConsole)).answer)).toBe('sign_in_over');
+    expect(await reasonIn((await browser.follow(callback, atConsole)).response)).toBe('sign_in_over');
     sso.provider.behaviour.claims = { sub: 'mallory', email: 'mallory@example.com' };
     const [another, again] = await ask();
-    expect(await reasonIn((await another.follow(again, atConsole)).answer)).toBe('linked_elsewhere');
+    expect(await reasonIn((await another.follow(again, atConsole)).response)).toBe('linked_elsewhere');
     expect(await linkedTo(adminId)).toEqual({ items: [], linkable: true });
   });
 
@@ -74,7 +75,7 @@ describe('the page for linking an account', () => {
     const atCallback = ({ pathname }: URL) => pathname.endsWith('/callback');
     const { last: callback } = await browser.follow(address, atCallback);
     sso.clock.advance(61_000);
-    expect(await reasonIn((await browser.follow(callback, atConsole)).answer)).toBe('sign_in_over');
+    expect(await reasonIn((await browser.follow(callback, atConsole)).response)).toBe('sign_in_over');
     expect(await linkedTo(adminId)).toEqual({ items: [], linkable: true });
   });
 
@@ -82,7 +83,7 @@ describe('the page for linking an account', () => {
     const [browser, address] = await ask();
     const { last: callback } = await browser.follow(address, ({ pathname }) => pathname.endsWith('/callback'));
     await post(browser, { ...sso.admin, action: 'sign-in' });
-    expect(await reasonIn((await browser.follow(callback, atConsole)).answer)).toBe('sign_in_over');
+    expect(await reasonIn((await browser.follow(callback, atConsole)).response)).toBe('sign_in_over');
     expect(await linkedTo(adminId)).toEqual({ items: [], linkable: true });
   });
 
@@ -118,8 +119,8 @@ it('users keep their last way to sign in, which an Admin can unlink', async () =
   const form = { grant_type: 'authorization_code', code: code!, code_verifier: verifier };
   const client = { client_id: sso.clientId, redirect_uri: redirectUris.web };
   const body = new URLSearchParams({ ...form, ...client });
-  const answer = await fetch(`${sso.url}/connect/token`, { method: 'POST', body });
-  const { access_token: access } = (await answer.json()) as { access_token: string };
+  const response = await fetch(`${sso.url}/connect/token`, { method: 'POST', body });
+  const { access_token: access } = (await response.json()) as { access_token: string };
   const { items } = await sso.call<{ items: { id: string; email: string }[] }>('GET', '/users', 200);
   const { id } = items.find(({ email }) => email === 'only@example.com')!;
   const [linked] = (await linkedTo(id)).items;

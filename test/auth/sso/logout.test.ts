@@ -25,15 +25,15 @@ async function session(claims: object = {}) {
   Object.assign(sso.provider.behaviour, { claims });
   const { code, browser } = await sso.enter();
   const form = { grant_type: 'authorization_code', code: code!, redirect_uri: redirectUris.web };
-  const answer = await post('/connect/token', { ...form, client_id: sso.clientId, code_verifier: verifier });
-  return { browser, tokens: (await answer.json()) as Tokens };
+  const response = await post('/connect/token', { ...form, client_id: sso.clientId, code_verifier: verifier });
+  return { browser, tokens: (await response.json()) as Tokens };
 }
 
 async function isValid({ refresh_token }: Tokens): Promise<boolean> {
-  const answer = await post('/connect/token', {
+  const response = await post('/connect/token', {
     ...{ grant_type: 'refresh_token', refresh_token, client_id: sso.clientId },
   });
-  return answer.status === 200;
+  return response.status === 200;
 }
 
 let count = 0;
@@ -102,8 +102,8 @@ describe('a sign-out', () => {
       post_logout_redirect_uri: redirectUris.web,
       state: 'a state',
     });
-    const answer = await browser.send(`${sso.url}/connect/endsession?${query}`);
-    const url = new URL(answer.headers.get('location')!);
+    const response = await browser.send(`${sso.url}/connect/endsession?${query}`);
+    const url = new URL(response.headers.get('location')!);
     expect(`${url.origin}${url.pathname}`).toBe(`${sso.provider.issuer}/logout`);
     const { id_token_hint, post_logout_redirect_uri, state } = Object.fromEntries(url.searchParams);
     expect(id_token_hint).toMatch(/^eyJ/);
@@ -118,11 +118,11 @@ describe('a sign-out', () => {
   test('ends here if the provider is down', async () => {
     const { browser, tokens } = await session();
     sso.clock.advance(11 * 60_000);
-    const answers = { '/.well-known/openid-configuration': (to: ServerResponse) => to.destroy() };
-    Object.assign(sso.provider.behaviour, { answers });
+    const responses = { '/.well-known/openid-configuration': (to: ServerResponse) => to.destroy() };
+    Object.assign(sso.provider.behaviour, { answers: responses });
     const query = new URLSearchParams({ id_token_hint: tokens.id_token });
-    const answer = await browser.send(`${sso.url}/connect/endsession?${query}`);
-    expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('You are signed out')]);
+    const response = await browser.send(`${sso.url}/connect/endsession?${query}`);
+    expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('You are signed out')]);
     sso.clock.advance(6_000);
   });
 });

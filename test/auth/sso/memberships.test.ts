@@ -7,7 +7,7 @@ import type { Role } from '../../../src/contract/roles.ts';
 import type { GivenRole, IdentityProvider } from '../../../src/storage/lmdb/auth-records.ts';
 import { openFixture } from '../../accounts/fixture.ts';
 
-type Given = Readonly<Record<string, GivenRole>>;
+type GivenRoles = Readonly<Record<string, GivenRole>>;
 
 /** A user in a team of the fixture, and another team whose role rules give. */
 async function openTeams(role: Role = 'User') {
@@ -16,12 +16,12 @@ async function openTeams(role: Role = 'User') {
   const wanted = { email: 'lin@corp.example', name: 'Lin', role, teams: [team.id] };
   const { id } = await createUser(directory, { ...wanted, passwordHash: noPasswordHash });
   /** Applies rules that give these roles in the other team. */
-  const apply = (roles: readonly Role[], given: Given = {}) =>
-    directory.change((draft) => {
+  const apply = (roles: readonly Role[], given: GivenRoles = {}) =>
+    directory.change((tx) => {
       const claimRules = roles.map((role) => ({ claim: 'groups', value: role, team: other, role }));
       const provider = { claimRules } as unknown as IdentityProvider;
       const identity = { matches: () => true } as unknown as ProviderIdentity;
-      return applyRules(draft, draft.users.get(id)!, given, { provider, identity, now: 1 });
+      return applyRules(tx, tx.users.get(id)!, given, { provider, identity, now: 1 });
     });
   return { directory, other, id, apply };
 }
@@ -49,9 +49,9 @@ describe('rules', () => {
 
   test('return the role of a member who was one before', async () => {
     const { apply, other, directory, id } = await openTeams('Viewer');
-    await directory.change((draft) => {
-      const user = draft.users.get(id)!;
-      draft.put('users', id, { ...user, teams: [...user.teams, other] });
+    await directory.change((tx) => {
+      const user = tx.users.get(id)!;
+      tx.put('users', id, { ...user, teams: [...user.teams, other] });
     });
     const { user, given } = await apply(['User']);
     expect(user?.teamRoles).toEqual({ [other]: 'User' });
@@ -71,7 +71,7 @@ describe('rules', () => {
 
   test('of deleted teams are ignored', async () => {
     const { apply, other, directory } = await openTeams();
-    await directory.change((draft) => draft.remove('teams', other));
+    await directory.change((tx) => tx.remove('teams', other));
     expect((await apply(['User'])).given).toEqual({});
   });
 });

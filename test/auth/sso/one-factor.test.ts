@@ -2,15 +2,15 @@ import { expect, test } from 'vitest';
 import { opened } from '../../support/opened.ts';
 import { appCode } from '../support/enrolment.ts';
 import { CookieBrowser } from './cookie-browser.ts';
-import { type Entered, openSso } from './sso-fixture.ts';
+import { type EntryResult, openSso } from './sso-fixture.ts';
 
 const sso = opened(() => openSso({ trustsSecondFactor: false }));
 
-const fieldOf = ({ html }: Pick<Entered, 'html'>, name: string) =>
+const readField = ({ html }: Pick<EntryResult, 'html'>, name: string) =>
   new RegExp(`name="${name}" value="([^"]+)"`).exec(html)?.[1] ?? '';
 
 async function submit(browser: CookieBrowser, html: string, fields: Readonly<Record<string, string>>) {
-  const body = new URLSearchParams({ form: fieldOf({ html }, 'form'), ...fields });
+  const body = new URLSearchParams({ form: readField({ html }, 'form'), ...fields });
   return browser.send(`${sso.url}${sso.target()}`, { method: 'POST', body });
 }
 
@@ -18,7 +18,7 @@ test('a logout of the provider ends a sign-in that a second factor has completed
   await sso.call('PATCH', '/sign-in-policy', 200, { secondFactor: 'all' });
   const entered = await sso.enter();
   const { browser } = entered;
-  const secret = fieldOf(entered, 'secret');
+  const secret = readField(entered, 'secret');
   const code = appCode(secret, sso.clock.now());
   const codes = await submit(browser, entered.html, { action: 'enrol', secret, code });
   const signedIn = await submit(browser, await codes.text(), { action: 'enrolled' });
@@ -38,7 +38,7 @@ test('a second factor does not make an old sign-in at the provider recent', asyn
   sso.provider.behaviour.claims = { sub: 'grace', email: 'grace@corp.example' };
   const entered = await sso.enter();
   const { browser } = entered;
-  const secret = fieldOf(entered, 'secret');
+  const secret = readField(entered, 'secret');
   const enrol = { action: 'enrol', secret, code: appCode(secret, sso.clock.now()) };
   const codes = await submit(browser, entered.html, enrol);
   const signedIn = await submit(browser, await codes.text(), { action: 'enrolled' });

@@ -23,7 +23,7 @@ export interface Behaviour {
   /** Makes the ID token in place of a signature with the first key. */
   token: ((claims: JWTPayload) => Promise<string> | string) | undefined;
   /** Answers a path in place of the provider. */
-  answers: Readonly<Record<string, (response: ServerResponse) => void>>;
+  responses: Readonly<Record<string, (response: ServerResponse) => void>>;
   /** The published keys. */
   keys: readonly Key[];
 }
@@ -49,7 +49,7 @@ export const clientSecret = 'a secret of the client';
 export async function startOwnProvider(now: () => number): Promise<OwnProvider> {
   const key = await newKey('first');
   const usual = (): Behaviour => ({
-    ...{ claims: {}, userInfo: {}, metadata: {}, redirect: {}, token: undefined, answers: {}, keys: [key] },
+    ...{ claims: {}, userInfo: {}, metadata: {}, redirect: {}, token: undefined, responses: {}, keys: [key] },
   });
   const behaviour = usual();
   const requested: string[] = [];
@@ -62,13 +62,13 @@ export async function startOwnProvider(now: () => number): Promise<OwnProvider> 
     requested.push(url.pathname);
     let body = '';
     for await (const chunk of request.setEncoding('utf8')) body += chunk;
-    const own = behaviour.answers[url.pathname];
+    const own = behaviour.responses[url.pathname];
     if (own !== undefined) return own(response);
     const json = (value: unknown, status = 200) =>
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
     switch (url.pathname) {
       case '/.well-known/openid-configuration':
-        return json({ ...metadataOf(issuer), ...behaviour.metadata });
+        return json({ ...createMetadata(issuer), ...behaviour.metadata });
       case '/jwks':
         return json({ keys: behaviour.keys.map(({ publicJwk }) => publicJwk) });
       case '/authorize':
@@ -127,7 +127,7 @@ export async function startOwnProvider(now: () => number): Promise<OwnProvider> 
   };
 }
 
-function metadataOf(issuer: string): Fields {
+function createMetadata(issuer: string): Fields {
   return {
     issuer,
     authorization_endpoint: `${issuer}/authorize`,

@@ -98,9 +98,9 @@ test('a provider that is down has a page with the reason, and break-glass Admins
   sso.clock.advance(11 * 60_000);
   const query = sso.target().split('?')[1]!;
   const start = `${sso.url}/connect/providers/${sso.providerId}/start`;
-  const answer = await fetch(`${start}?${new URLSearchParams({ page: 'authorize', query })}`);
-  expect(answer.status).toBe(503);
-  expect(await answer.text()).toContain('<code>provider_unreachable</code>');
+  const response = await fetch(`${start}?${new URLSearchParams({ page: 'authorize', query })}`);
+  expect(response.status).toBe(503);
+  expect(await response.text()).toContain('<code>provider_unreachable</code>');
   expect((await enter(sso.admin)).status).toBe(303);
   const silent = await browser.send(`${sso.url}${sso.target({ prompt: 'none' })}`);
   expect(silent.headers.get('location'), 'a sign-in continues').toContain('code=');

@@ -26,14 +26,14 @@ describe('a sign-in with a provider', () => {
     const browser = new CookieBrowser();
     const html = await (await browser.send(page)).text();
     const address = /<a class="button" href="(providers[^"]+)"/.exec(html)?.[1]?.replaceAll('&amp;', '&');
-    const { answer } = await browser.follow(new URL(address!, page), () => false);
-    expect(/<h1>([^<]*)</.exec((await answer?.text()) ?? '')?.[1]).toBe(heading);
+    const { response } = await browser.follow(new URL(address!, page), () => false);
+    expect(/<h1>([^<]*)</.exec((await response?.text()) ?? '')?.[1]).toBe(heading);
     expect(sso.provider.asked.at(-1)?.get('max_age')).toBe('900');
   });
 
   test('is offered on the sign-in page', async () => {
-    const answer = await new CookieBrowser().send(`${sso.url}${sso.target()}`);
-    expect(await answer.text()).toMatch(
+    const response = await new CookieBrowser().send(`${sso.url}${sso.target()}`);
+    expect(await response.text()).toMatch(
       /<a class="button" href="providers\/provider_\w+\/start\?page=authorize&amp;query=[^"]+">Sign in with Corp<\/a>/,
     );
   });
@@ -45,8 +45,8 @@ const secondsAgo = (age: number) => Math.floor(sso.clock.now() / 1000) - age;
 async function makeKey(code: string | null): Promise<number> {
   const client = { client_id: sso.clientId, redirect_uri: redirectUris.web, code_verifier: verifier };
   const form = new URLSearchParams({ grant_type: 'authorization_code', code: code ?? '', ...client });
-  const answer = await fetch(`${sso.url}/connect/token`, { method: 'POST', body: form });
-  const { access_token: access } = (await answer.json()) as { access_token: string };
+  const response = await fetch(`${sso.url}/connect/token`, { method: 'POST', body: form });
+  const { access_token: access } = (await response.json()) as { access_token: string };
   const headers = { authorization: `Bearer ${access}`, 'content-type': 'application/json' };
   const body = JSON.stringify({ name: 'Made by a user' });
   const path = `/api/v2/teams/${sso.teamId}/api-keys`;

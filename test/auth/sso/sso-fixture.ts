@@ -20,13 +20,13 @@ export interface SsoFixture extends SignInFixture {
   /** Starts a sign-in in a browser, up to the return from the provider. @returns the address of the callback */
   begin(browser: CookieBrowser, parameters?: Parameters, id?: string): Promise<URL>;
   /** Returns from the provider, and follows the redirects to the client or to a page. */
-  finish(browser: CookieBrowser, callback: URL): Promise<Entered>;
+  finish(browser: CookieBrowser, callback: URL): Promise<EntryResult>;
   /** Signs in. */
-  enter(browser?: CookieBrowser, parameters?: Parameters): Promise<Entered>;
+  enter(browser?: CookieBrowser, parameters?: Parameters): Promise<EntryResult>;
   closeSso(): Promise<void>;
 }
 
-export interface Entered {
+export interface EntryResult {
   readonly browser: CookieBrowser;
   /** The code of the client; `null` if the sign-in ended on a page. */
   readonly code: string | null;
@@ -50,8 +50,8 @@ export async function openSso(settings: object = {}, args: readonly string[] = [
     const cli = { client_id: 'flagmeter-cli', redirect_uri: redirectUris.loopback };
     const code = (await fixture.signIn(browser, cli)).location!.searchParams.get('code')!;
     const form = { grant_type: 'authorization_code', code, code_verifier: verifier, ...cli };
-    const answer = await fetch(`${url}/connect/token`, { method: 'POST', body: new URLSearchParams(form) });
-    const { access_token: access } = (await answer.json()) as { access_token: string };
+    const response = await fetch(`${url}/connect/token`, { method: 'POST', body: new URLSearchParams(form) });
+    const { access_token: access } = (await response.json()) as { access_token: string };
     return (await manage(http, access, method, `/api/v2${path}`, status, body)) as never;
   };
   const { teamId } = credentials;
@@ -68,11 +68,11 @@ export async function openSso(settings: object = {}, args: readonly string[] = [
   };
   const finish: SsoFixture['finish'] = async (browser, callback) => {
     const isClient = ({ href }: URL) => href.startsWith(redirectUris.web);
-    const { last, answer } = await browser.follow(callback, isClient);
-    const html = (await answer?.text()) ?? '';
+    const { last, response } = await browser.follow(callback, isClient);
+    const html = (await response?.text()) ?? '';
     const reason = /Reason: <code>(\w+)</.exec(html)?.[1];
     const code = isClient(last) ? last.searchParams.get('code') : null;
-    return { browser, code, status: answer?.status, html, reason };
+    return { browser, code, status: response?.status, html, reason };
   };
   return {
     ...fixture,

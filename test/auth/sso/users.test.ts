@@ -28,7 +28,7 @@ interface User {
   readonly teamRoles?: Readonly<Record<string, string>>;
 }
 
-async function userOf(email: string): Promise<User | undefined> {
+async function findUser(email: string): Promise<User | undefined> {
   const { items } = await sso.callAsAdmin<{ items: User[] }>('GET', '/users?limit=200', 200);
   return items.find((user) => user.email === email);
 }
@@ -37,13 +37,13 @@ describe('a first sign-in', () => {
   test('creates a user with the claims of the ID token', async () => {
     const claims = { sub: 'grace', email: 'grace@corp.example', name: 'Grace Hopper' };
     expect(await enterWith(claims)).toBe('signed in');
-    expect(await userOf('grace@corp.example')).toMatchObject({ name: 'Grace Hopper', teams: [sso.teamId] });
+    expect(await findUser('grace@corp.example')).toMatchObject({ name: 'Grace Hopper', teams: [sso.teamId] });
   });
 
   test('creates a user with the claims of the UserInfo endpoint', async () => {
     const userInfo = { email: 'alan@corp.example', email_verified: true, given_name: 'Alan', family_name: 'T' };
     expect(await enterWith({ sub: 'alan', email: null, email_verified: null }, {}, userInfo)).toBe('signed in');
-    expect(await userOf('alan@corp.example')).toMatchObject({ name: 'Alan T' });
+    expect(await findUser('alan@corp.example')).toMatchObject({ name: 'Alan T' });
   });
 
   test('refuses the UserInfo of another user', async () => {
@@ -69,7 +69,7 @@ describe('a first sign-in', () => {
     ['with an address that is verified as text', { email_verified: 'true' }, 'email_unverified'],
   ])('%s creates no user', async (_what, claims, reason) => {
     expect(await enterWith({ sub: 'nobody', email: 'nobody@corp.example', ...claims })).toBe(reason);
-    expect(await userOf('nobody@corp.example')).toBeUndefined();
+    expect(await findUser('nobody@corp.example')).toBeUndefined();
   });
 
   test('names a user by the address if the name is a list or changes the direction of text', async () => {
@@ -79,7 +79,7 @@ describe('a first sign-in', () => {
     ] as const) {
       const email = `${sub}@corp.example`;
       expect(await enterWith({ sub, email, name })).toBe('signed in');
-      expect(await userOf(email)).toMatchObject({ name: email });
+      expect(await findUser(email)).toMatchObject({ name: email });
     }
   });
 
@@ -117,7 +117,7 @@ describe('the address of an existing user', () => {
     const linking = { linkByEmail: true };
     expect(await enterWith({ sub: 'a1', email }, linking)).toBe('signed in');
     expect(await enterWith({ sub: 'a2', email }, linking)).toBe('linked_elsewhere');
-    const user = await userOf(sso.admin.email);
+    const user = await findUser(sso.admin.email);
     const { items } = await sso.call<{ items: { id: string }[] }>('GET', `/users/${user!.id}/identities`, 200);
     expect(items).toMatchObject([{ provider: 'Corp', issuer: sso.provider.issuer, email }]);
     expect((await sso.audit()).map(({ action }) => action)).toContain('identity.linked');
@@ -127,12 +127,12 @@ describe('the address of an existing user', () => {
     const email = 'lin@corp.example';
     await sso.call('POST', '/users', 201, { email, name: 'Lin' });
     expect(await enterWith({ sub: 'lin', email }, { linkByEmail: true })).toBe('signed in');
-    expect(await userOf(email)).toMatchObject({ invitation: null });
+    expect(await findUser(email)).toMatchObject({ invitation: null });
   });
 
   test('may change at the provider, and the link stays', async () => {
     expect(await enterWith({ sub: 'a1', email: 'other@corp.example', email_verified: false })).toBe('signed in');
-    expect(await userOf('other@corp.example')).toBeUndefined();
+    expect(await findUser('other@corp.example')).toBeUndefined();
   });
 });
 
@@ -143,12 +143,12 @@ describe('a rule for a claim', () => {
   test('gives a role in a team, changes it, and takes it back', async () => {
     const claimRules = [rule('devs', 'User'), rule('leads', 'Admin')];
     await enterWith({ ...claims, groups: ['devs', 'x'] }, { claimRules });
-    expect(await userOf(claims.email)).toMatchObject({ teams: [sso.teamId, others.id] });
+    expect(await findUser(claims.email)).toMatchObject({ teams: [sso.teamId, others.id] });
     await enterWith({ ...claims, groups: ['devs', 'leads'] }, { claimRules });
     const { items } = await sso.callAsAdmin<{ items: User[] }>('GET', `/teams/${others.id}/members`, 200);
     expect(items.find(({ email }) => email === claims.email)).toMatchObject({ teamRoles: { [others.id]: 'Admin' } });
     await enterWith({ ...claims, groups: [] }, { claimRules });
-    expect(await userOf(claims.email)).toMatchObject({ teams: [sso.teamId] });
+    expect(await findUser(claims.email)).toMatchObject({ teams: [sso.teamId] });
   });
 
   test.each<[string, object]>([
@@ -160,24 +160,24 @@ describe('a rule for a claim', () => {
     const claimRules = [rule('devs', 'User'), rule('7', 'User'), rule('devs', 'User', 'realm.roles')];
     const userInfo = Object.keys(more).length === 0 ? { groups: ['devs'] } : {};
     await enterWith({ ...claims, ...more }, { claimRules }, userInfo);
-    expect(await userOf(claims.email)).toMatchObject({ teams: [sso.teamId, others.id] });
+    expect(await findUser(claims.email)).toMatchObject({ teams: [sso.teamId, others.id] });
     await enterWith(claims, { claimRules });
-    expect(await userOf(claims.email)).toMatchObject({ teams: [sso.teamId] });
+    expect(await findUser(claims.email)).toMatchObject({ teams: [sso.teamId] });
   });
 
   test('does not take an object, or what every object has', async () => {
     const claimRules = [rule('devs', 'User'), rule('[object Object]', 'User'), rule('x', 'User', '__proto__.y')];
     await enterWith({ ...claims, groups: { devs: true } }, { claimRules });
-    expect(await userOf(claims.email)).toMatchObject({ teams: [sso.teamId] });
+    expect(await findUser(claims.email)).toMatchObject({ teams: [sso.teamId] });
   });
 
   test('takes the last team of a user, who is deleted', async () => {
     const settings = { defaultTeam: null, claimRules: [{ ...rule('devs', 'User'), team: sso.teamId }] };
     const mary = { sub: 'mary', email: 'mary@corp.example' };
     expect(await enterWith({ ...mary, groups: ['devs'] }, settings)).toBe('signed in');
-    expect(await userOf(mary.email)).toMatchObject({ teams: [sso.teamId] });
+    expect(await findUser(mary.email)).toMatchObject({ teams: [sso.teamId] });
     expect(await enterWith({ ...mary, groups: [] }, settings)).toBe('team_missing');
-    expect(await userOf(mary.email)).toBeUndefined();
+    expect(await findUser(mary.email)).toBeUndefined();
     const deleted = (await sso.audit()).find(({ action }) => action === 'user.deleted');
     expect(deleted).toMatchObject({ target: { name: mary.email } });
     expect(await enterWith({ ...mary, groups: ['devs'] }, settings)).toBe('signed in');
@@ -188,7 +188,7 @@ test('an Admin who is not in all teams of a user cannot unlink an account', asyn
   const rule = { claim: 'groups', value: 'both', team: others.id, role: 'User' };
   const claims = { sub: 'max', email: 'max@corp.example', groups: ['both'] };
   expect(await enterWith(claims, { claimRules: [rule] })).toBe('signed in');
-  const path = `/users/${(await userOf(claims.email))!.id}/identities`;
+  const path = `/users/${(await findUser(claims.email))!.id}/identities`;
   const { items } = await sso.call<{ items: { id: string }[] }>('GET', path, 200);
   await sso.call('DELETE', `${path}/${items[0]!.id}`, 403);
   await sso.callAsAdmin('DELETE', `${path}/${items[0]!.id}`, 204);

@@ -11,25 +11,25 @@ export interface Issuer {
   /** Replaces the signing key. */
   rotate(kid: string): void;
   /** Answers by path, in place of the good ones: a status, or JSON. */
-  readonly answers: Map<string, number | object>;
+  readonly responses: Map<string, number | object>;
   /** @param header in place of the usual members; `key` and `alg` sign */
   sign(claims: JWTPayload, header?: object, key?: KeyObject | Uint8Array): Promise<string>;
 }
 
 export async function openIssuer(): Promise<Issuer> {
   const requests: string[] = [];
-  const answers: Issuer['answers'] = new Map();
-  let current = keyOf('first');
+  const responses: Issuer['responses'] = new Map();
+  let current = getKey('first');
   const server = createServer((request, response) => {
     const path = request.url ?? '';
     requests.push(path);
     const good = path.endsWith('/jwks')
       ? { keys: [current.jwk] }
       : { issuer: url, jwks_uri: `${url}/jwks`, more: true };
-    const answer = answers.get(path) ?? good;
-    response.statusCode = typeof answer === 'number' ? answer : 200;
+    const content = responses.get(path) ?? good;
+    response.statusCode = typeof content === 'number' ? content : 200;
     if (response.statusCode === 302) response.setHeader('location', `${url}/jwks`);
-    response.end(typeof answer === 'number' ? '' : JSON.stringify(answer));
+    response.end(typeof content === 'number' ? '' : JSON.stringify(content));
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   onTestFinished(() => {
@@ -40,9 +40,9 @@ export async function openIssuer(): Promise<Issuer> {
   return {
     url,
     requests,
-    answers,
+    responses,
     rotate(kid) {
-      current = keyOf(kid);
+      current = getKey(kid);
     },
     sign: (claims, header = {}, key = current.privateKey) =>
       new SignJWT(claims).setProtectedHeader({ alg: 'RS256', kid: String(current.jwk['kid']), ...header }).sign(key),
@@ -52,7 +52,7 @@ export async function openIssuer(): Promise<Issuer> {
 const keys = new Map<string, ReturnType<typeof newKey>>();
 
 /** A key pair. The same for the same kid, as RSA keys take long to generate. */
-export function keyOf(kid: string): ReturnType<typeof newKey> {
+export function getKey(kid: string): ReturnType<typeof newKey> {
   const key = keys.get(kid) ?? newKey(kid);
   keys.set(kid, key);
   return key;

@@ -4,8 +4,8 @@ import { deleteApiKey } from '../../../src/accounts/api-keys.ts';
 import { newSigningKey } from '../../../src/accounts/signing-keys.ts';
 import { openSigningKeys } from '../../../src/auth/oauth/key-ring.ts';
 import { type AccessClaims, issueAccessToken, type Subject, TokenTotals } from '../../../src/auth/oauth/tokens.ts';
-import { createBearer, Unauthorized } from '../../../src/auth/oauth/validation.ts';
-import { type AuthFixture, type Client, openAuthFixture, requestOf } from '../fixture.ts';
+import { createBearer, UnauthorizedError } from '../../../src/auth/oauth/validation.ts';
+import { type AuthFixture, type Client, createRequest, openAuthFixture } from '../fixture.ts';
 
 interface BearerFixture extends AuthFixture {
   readonly client: Client;
@@ -36,7 +36,7 @@ async function openBearerFixture(): Promise<BearerFixture> {
     token: await issueAccessToken(settings, subject),
     subject,
     check: async (authorization) =>
-      authenticate(requestOf('/', authorization === undefined ? {} : { headers: { authorization } })),
+      authenticate(createRequest('/', authorization === undefined ? {} : { headers: { authorization } })),
   };
 }
 
@@ -45,7 +45,7 @@ async function expectRefused(checked: unknown, challenge = 'Bearer error="invali
     () => undefined,
     (reason: unknown) => reason,
   );
-  expect(error).toBeInstanceOf(Unauthorized);
+  expect(error).toBeInstanceOf(UnauthorizedError);
   expect(error).toMatchObject({ code: 'unauthorized', status: 401, challenge });
 }
 
@@ -60,9 +60,9 @@ describe('a token of another store', () => {
     const log = { warn: (message: string) => void lines.push(message) };
     const totals = new TokenTotals({ log, clock });
     const authenticate = createBearer({ ...settings, totals });
-    const request = requestOf('/', { headers: { authorization: `Bearer ${token}` } });
+    const request = createRequest('/', { headers: { authorization: `Bearer ${token}` } });
     for (let times = 0; times < 3; times += 1) await expect(authenticate(request)).rejects.toThrow(reason);
-    expect(Object.fromEntries(totals.rejected)).toEqual({ invalid: 0, unknown_key: 3 });
+    expect(Object.fromEntries(totals.refused)).toEqual({ invalid: 0, unknown_key: 3 });
     expect(lines).toEqual(['rejected an access token of another store']);
     await expect(check(`Bearer ${token}`)).rejects.toMatchObject({
       challenge: expect.stringMatching(
@@ -114,7 +114,7 @@ describe('a valid token', () => {
     const newer = await newSigningKey(clock.now());
     const keys = openSigningKeys([newer, signingKey]);
     expect(keys.current.kid).toBe(newer.kid);
-    const request = requestOf('/', { headers: { authorization: `Bearer ${token}` } });
+    const request = createRequest('/', { headers: { authorization: `Bearer ${token}` } });
     await createBearer({ ...settings, keys })(request);
     const later = createBearer({ ...settings, keys: openSigningKeys([newer]) });
     await expect(later(request)).rejects.toThrow('signed with a key that this server does not have');
@@ -155,7 +155,7 @@ test.each([
 test('rejects random bytes', async () => {
   const { check } = await openBearerFixture();
   const token = randomBytes(200).toString('latin1');
-  await expect(check(`Bearer ${token}`)).rejects.toBeInstanceOf(Unauthorized);
+  await expect(check(`Bearer ${token}`)).rejects.toBeInstanceOf(UnauthorizedError);
 });
 
 test('an empty store cannot sign', () => {

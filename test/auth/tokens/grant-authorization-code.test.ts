@@ -12,9 +12,9 @@ const notValid = { status: 400, json: { error: 'invalid_grant', error_descriptio
 describe('the exchange of a valid code', () => {
   test('returns an access token, a refresh token and an ID token', async () => {
     const { code, exchange, call, user, shop, clock } = await openSessionFixture();
-    const answer = await exchange(await code({ nonce: 'n-0S6_WzA2Mj' }));
-    expect(answer).toMatchObject({ status: 200, headers: noStore });
-    expect(answer.json).toEqual({
+    const response = await exchange(await code({ nonce: 'n-0S6_WzA2Mj' }));
+    expect(response).toMatchObject({ status: 200, headers: noStore });
+    expect(response.json).toEqual({
       access_token: expect.any(String),
       expires_in: 3600,
       token_type: 'Bearer',
@@ -22,11 +22,11 @@ describe('the exchange of a valid code', () => {
       refresh_token: expect.stringMatching(/^fm_refresh_[\w-]{22}\.[\w-]{43}$/),
       id_token: expect.any(String),
     });
-    expect(await call(answer.json.access_token)).toBe(200);
+    expect(await call(response.json.access_token)).toBe(200);
 
     const iat = Math.floor(clock.now() / 1000);
     const common = { iss: 'https://auth.example', sub: user.id, iat, exp: iat + 3600, sid: expect.any(String) };
-    expect(decodeJwt(answer.json.access_token)).toEqual({
+    expect(decodeJwt(response.json.access_token)).toEqual({
       ...common,
       aud: 'https://api.example',
       jti: expect.any(String),
@@ -38,7 +38,7 @@ describe('the exchange of a valid code', () => {
       email: 'ada@example.com',
       name: 'Ada',
     });
-    expect(decodeJwt(answer.json.id_token)).toEqual({
+    expect(decodeJwt(response.json.id_token)).toEqual({
       ...common,
       aud: shop.client.clientId,
       auth_time: 1_700_000_000,
@@ -102,8 +102,8 @@ describe('a code is valid for one exchange', () => {
   test('and of two concurrent exchanges, exactly one succeeds', async () => {
     const { code, exchange } = await openSessionFixture();
     const text = await code();
-    const answers = await Promise.all([exchange(text), exchange(text), exchange(text)]);
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400]);
+    const responses = await Promise.all([exchange(text), exchange(text), exchange(text)]);
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 400, 400]);
   });
 });
 
@@ -133,7 +133,7 @@ describe('a code is refused', () => {
   test('when its user was deleted', async () => {
     const { code, exchange, directory, user } = await openSessionFixture();
     const text = await code();
-    await directory.change((draft) => draft.remove('users', user.id));
+    await directory.change((tx) => tx.remove('users', user.id));
     expect(await exchange(text)).toMatchObject(notValid);
   });
 

@@ -18,12 +18,12 @@ describe('a refresh', () => {
     const { tokens, refresh, call } = await openSessionFixture();
     const old = await tokens();
     expect(await call(old.access_token)).toBe(200);
-    const answer = await refresh(old.refresh_token);
-    expect(answer).toMatchObject({ status: 200, headers: { 'cache-control': 'no-store' } });
-    expect(answer.json).toMatchObject({ expires_in: 3600, token_type: 'Bearer', scope: allScopes });
+    const response = await refresh(old.refresh_token);
+    expect(response).toMatchObject({ status: 200, headers: { 'cache-control': 'no-store' } });
+    expect(response.json).toMatchObject({ expires_in: 3600, token_type: 'Bearer', scope: allScopes });
     expect(await call(old.access_token)).toBe(401);
-    expect(await call(answer.json.access_token)).toBe(200);
-    expect(answer.json.refresh_token).not.toBe(old.refresh_token);
+    expect(await call(response.json.access_token)).toBe(200);
+    expect(response.json.refresh_token).not.toBe(old.refresh_token);
   });
 
   test('keeps the session and its sign-in time, and omits the nonce', async () => {
@@ -69,9 +69,9 @@ describe('a refresh', () => {
     let { refresh_token: token } = await tokens();
     for (let days = 0; days < 87; days += 29) {
       clock.advance(29 * dayMs);
-      const answer = await refresh(token);
-      expect(answer, `day ${days + 29}`).toMatchObject({ status: 200 });
-      token = answer.json.refresh_token;
+      const response = await refresh(token);
+      expect(response, `day ${days + 29}`).toMatchObject({ status: 200 });
+      token = response.json.refresh_token;
     }
     clock.advance(3 * dayMs);
     expect(await refresh(token)).toMatchObject(refused);
@@ -132,8 +132,8 @@ describe('a reused refresh token', () => {
 test('of several concurrent refreshes, exactly one succeeds', async () => {
   const { tokens, refresh } = await openSessionFixture();
   const { refresh_token } = await tokens();
-  const answers = await Promise.all(Array.from({ length: 5 }, () => refresh(refresh_token)));
-  expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400, 400]);
+  const responses = await Promise.all(Array.from({ length: 5 }, () => refresh(refresh_token)));
+  expect(responses.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400, 400]);
 });
 
 describe('the scope of a refresh', () => {
@@ -183,12 +183,12 @@ describe('a refresh token is refused', () => {
   });
 
   test.each<[string, (fixture: SessionFixture) => Promise<unknown>, number]>([
-    ['its user was deleted', ({ directory, user }) => directory.change((draft) => draft.remove('users', user.id)), 400],
+    ['its user was deleted', ({ directory, user }) => directory.change((tx) => tx.remove('users', user.id)), 400],
     [
       'its user has left the team of the client',
       async ({ directory, user }) => {
         const { id } = await createTeam(directory, 'Other');
-        await directory.change((draft) => draft.put('users', user.id, { ...user, teams: [id], primaryTeam: id }));
+        await directory.change((tx) => tx.put('users', user.id, { ...user, teams: [id], primaryTeam: id }));
       },
       400,
     ],

@@ -5,18 +5,18 @@ import { encode, type Page } from '../test-browser.ts';
 
 const fixture = opened(openSignIn);
 
-function codeOf({ status, location }: Page): string {
+function readCode({ status, location }: Page): string {
   expect(status).toBe(303);
   return location?.searchParams.get('code') ?? `no code: ${location?.search}`;
 }
 
-async function idTokenOf(page: Page): Promise<string> {
+async function fetchIdToken(page: Page): Promise<string> {
   const body = encode({
     grant_type: 'authorization_code',
     client_id: fixture.clientId,
     redirect_uri: redirectUris.web,
     code_verifier: verifier,
-    code: codeOf(page),
+    code: readCode(page),
   });
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
   const response = await fetch(`http://${fixture.service.http}/connect/token`, { method: 'POST', headers, body });
@@ -26,8 +26,8 @@ async function idTokenOf(page: Page): Promise<string> {
 
 test('an ID token hint requests a sign-in of its user', async () => {
   const browser = fixture.newBrowser();
-  const id_token_hint = await idTokenOf(await fixture.signIn(browser));
-  codeOf(await browser.open(fixture.target({ prompt: 'none', id_token_hint })));
+  const id_token_hint = await fetchIdToken(await fixture.signIn(browser));
+  readCode(await browser.open(fixture.target({ prompt: 'none', id_token_hint })));
   const other = fixture.newBrowser();
   const client_id = 'flagmeter-console';
   const redirect_uri = `http://${fixture.service.http}/console/callback`;
@@ -40,7 +40,7 @@ test('an ID token hint requests a sign-in of its user', async () => {
 });
 
 test('a user other than the one in the hint gets no code, even after signing in', async () => {
-  const id_token_hint = await idTokenOf(await fixture.signIn(fixture.newBrowser()));
+  const id_token_hint = await fetchIdToken(await fixture.signIn(fixture.newBrowser()));
   const client_id = 'flagmeter-console';
   const redirect_uri = `http://${fixture.service.http}/console/callback`;
   const request = { client_id, redirect_uri, id_token_hint };
@@ -49,7 +49,7 @@ test('a user other than the one in the hint gets no code, even after signing in'
   expect(page).toMatchObject({ status: 303 });
   expect(page.location?.searchParams.get('error')).toBe('login_required');
   // They are still signed in for a request that names them.
-  codeOf(await browser.open(fixture.target({ client_id, redirect_uri })));
-  codeOf(await fixture.signIn(fixture.newBrowser(), request));
-  codeOf(await fixture.signIn(fixture.newBrowser(), { ...request, id_token_hint: 'unreadable' }));
+  readCode(await browser.open(fixture.target({ client_id, redirect_uri })));
+  readCode(await fixture.signIn(fixture.newBrowser(), request));
+  readCode(await fixture.signIn(fixture.newBrowser(), { ...request, id_token_hint: 'unreadable' }));
 });

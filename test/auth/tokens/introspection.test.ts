@@ -10,7 +10,7 @@ function introspect({ post, credentials, shop }: SessionFixture, token: string, 
   return post(path, { token, ...credentials(shop), ...sent });
 }
 
-async function apiKeyOf({ addClient }: SessionFixture, teamId?: string): Promise<Record<string, string>> {
+async function createKey({ addClient }: SessionFixture, teamId?: string): Promise<Record<string, string>> {
   const { apiKey, clientSecret } = await addClient('User', teamId);
   return { client_id: apiKey.clientId, client_secret: clientSecret };
 }
@@ -20,12 +20,12 @@ describe('a valid access token', () => {
     const fixture = await openSessionFixture();
     const { user, shop } = fixture;
     const { access_token } = await fixture.tokens();
-    const answer = await introspect(fixture, access_token, { token_type_hint: 'refresh_token' });
-    expect(answer).toMatchObject({
+    const response = await introspect(fixture, access_token, { token_type_hint: 'refresh_token' });
+    expect(response).toMatchObject({
       status: 200,
       headers: { 'cache-control': 'no-store', 'content-type': 'application/json' },
     });
-    expect(answer.json).toMatchObject({
+    expect(response.json).toMatchObject({
       active: true,
       token_type: 'Bearer',
       sub: user.id,
@@ -41,15 +41,15 @@ describe('a valid access token', () => {
   test("is reported to an API key of one of the user's teams", async () => {
     const fixture = await openSessionFixture();
     const { access_token } = await fixture.tokens();
-    const answer = await introspect(fixture, access_token, await apiKeyOf(fixture));
-    expect(answer.json).toMatchObject({ active: true, sub: fixture.user.id });
+    const response = await introspect(fixture, access_token, await createKey(fixture));
+    expect(response.json).toMatchObject({ active: true, sub: fixture.user.id });
   });
 
   test('is inactive for an API key and a client of another team', async () => {
     const fixture = await openSessionFixture();
     const { access_token } = await fixture.tokens();
     const { id } = await createTeam(fixture.directory, 'Other');
-    expect(await introspect(fixture, access_token, await apiKeyOf(fixture, id))).toMatchObject(inactive);
+    expect(await introspect(fixture, access_token, await createKey(fixture, id))).toMatchObject(inactive);
     const wanted = { teamId: id, name: 'Spy', redirectUris: [redirectUri], confidential: true };
     const spy = await createClient(fixture.directory, wanted);
     expect(await introspect(fixture, access_token, fixture.credentials(spy))).toMatchObject(inactive);
@@ -63,15 +63,15 @@ describe('an invalid token is only reported as inactive', () => {
       'revoked',
       (fixture, token) => fixture.post('/connect/revocation', { token, ...fixture.credentials(fixture.shop) }),
     ],
-    ['of a deleted user', ({ directory, user }) => directory.change((draft) => draft.remove('users', user.id))],
+    ['of a deleted user', ({ directory, user }) => directory.change((tx) => tx.remove('users', user.id))],
   ])('%s', async (_, end) => {
     const fixture = await openSessionFixture();
     const { access_token } = await fixture.tokens();
     expect((await introspect(fixture, access_token)).json).toMatchObject({ active: true });
     await end(fixture, access_token);
-    const answer = await introspect(fixture, access_token);
-    expect(answer).toMatchObject(inactive);
-    expect(Object.keys(answer.json)).toEqual(['active']);
+    const response = await introspect(fixture, access_token);
+    expect(response).toMatchObject(inactive);
+    expect(Object.keys(response.json)).toEqual(['active']);
   });
 
   test.each(['unknown', 'a.b.c', `fm_refresh_${'A'.repeat(22)}.${'A'.repeat(43)}`])('none: %s', async (token) => {
@@ -106,7 +106,7 @@ describe('a refresh token', () => {
   test('is not reported to another client', async () => {
     const fixture = await openSessionFixture();
     const { refresh_token } = await fixture.tokens();
-    expect(await introspect(fixture, refresh_token, await apiKeyOf(fixture))).toMatchObject(inactive);
+    expect(await introspect(fixture, refresh_token, await createKey(fixture))).toMatchObject(inactive);
   });
 
   test('is inactive once it has expired', async () => {

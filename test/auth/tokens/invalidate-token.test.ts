@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { deleteApiKey } from '../../../src/accounts/api-keys.ts';
-import { type Answer, send } from '../fixture.ts';
+import { type JsonResponse, send } from '../fixture.ts';
 import { openSessionFixture, type SessionFixture } from '../session-fixture.ts';
 
 const path = '/api/account/invalidate-token';
 const headers = { 'cache-control': 'no-store', 'content-type': 'application/json' };
 
-function invalidate({ dispatch }: SessionFixture, authorization?: string): Promise<Answer> {
+function invalidate({ dispatch }: SessionFixture, authorization?: string): Promise<JsonResponse> {
   return send(dispatch, path, { method: 'POST', headers: authorization === undefined ? {} : { authorization } });
 }
 
@@ -15,8 +15,8 @@ async function clientToken({ addClient, post }: SessionFixture): Promise<{ token
   const { apiKey, clientSecret } = await addClient('User');
   const { clientId } = apiKey;
   const form = { grant_type: 'client_credentials', scope: 'openid flagmeter' };
-  const answer = await post('/connect/token', { ...form, client_id: clientId, client_secret: clientSecret });
-  return { token: answer.json.access_token, clientId };
+  const response = await post('/connect/token', { ...form, client_id: clientId, client_secret: clientSecret });
+  return { token: response.json.access_token, clientId };
 }
 
 function encode(value: unknown): string {
@@ -112,8 +112,8 @@ describe('a valid token', () => {
   test('is invalidated by one of many concurrent requests, with one audit log entry', async () => {
     const fixture = await openSessionFixture();
     const { token } = await clientToken(fixture);
-    const answers = await Promise.all([1, 2, 3].map(() => invalidate(fixture, `Bearer ${token}`)));
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 401, 401]);
+    const responses = await Promise.all([1, 2, 3].map(() => invalidate(fixture, `Bearer ${token}`)));
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 401, 401]);
     expect(await fixture.call(token)).toBe(401);
     expect(fixture.audited('token.invalidated')).toHaveLength(1);
   });
@@ -123,9 +123,9 @@ describe('an answer of 401', () => {
   test.each([undefined, '', 'Bearer', 'Bearer ', 'Basic abc', 'Bearer a b', 'abc'])(
     'is given to a request without a bearer token: %j',
     async (authorization) => {
-      const answer = await invalidate(await openSessionFixture(), authorization);
-      expect(answer).toMatchObject({ status: 401, headers: { ...headers, 'www-authenticate': 'Bearer' } });
-      expect(answer.json).toEqual({ error: 'invalid_token', error_description: 'No bearer token is provided' });
+      const response = await invalidate(await openSessionFixture(), authorization);
+      expect(response).toMatchObject({ status: 401, headers: { ...headers, 'www-authenticate': 'Bearer' } });
+      expect(response.json).toEqual({ error: 'invalid_token', error_description: 'No bearer token is provided' });
     },
   );
 
@@ -144,8 +144,8 @@ describe('an answer of 401', () => {
   ])('is given to a well-formed token with %s', async (_, alter) => {
     const fixture = await openSessionFixture();
     const { token } = await clientToken(fixture);
-    const answer = await invalidate(fixture, `Bearer ${await alter(token, fixture)}`);
-    expect(answer).toMatchObject({
+    const response = await invalidate(fixture, `Bearer ${await alter(token, fixture)}`);
+    expect(response).toMatchObject({
       status: 401,
       headers: { ...headers, 'www-authenticate': 'Bearer error="invalid_token"' },
       json: { error: 'invalid_token', error_description: expect.any(String) },
@@ -169,8 +169,8 @@ describe('an answer of 401', () => {
 test.each(['abc', 'a.b', 'a.b.c', '..', 'a.b.c.d', `${encode({ alg: 'ES256' })}.${encode([])}.x`])(
   'an answer of 400 is given to a malformed JWT: %s',
   async (token) => {
-    const answer = await invalidate(await openSessionFixture(), `Bearer ${token}`);
-    expect(answer).toMatchObject({ status: 400, headers });
-    expect(answer.json).toEqual({ error: 'invalid_token', error_description: 'The token is not a well-formed JWT' });
+    const response = await invalidate(await openSessionFixture(), `Bearer ${token}`);
+    expect(response).toMatchObject({ status: 400, headers });
+    expect(response.json).toEqual({ error: 'invalid_token', error_description: 'The token is not a well-formed JWT' });
   },
 );

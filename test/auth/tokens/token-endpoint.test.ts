@@ -5,7 +5,7 @@ import { tokenEndpoint } from '../../../src/auth/oauth/token-endpoint.ts';
 import { createRouter } from '../../../src/http/router.ts';
 import type { Dispatch } from '../../../src/http/types.ts';
 import { bind } from '../bind.ts';
-import { type Answer, openAuthFixture, send } from '../fixture.ts';
+import { type JsonResponse, openAuthFixture, send } from '../fixture.ts';
 
 const formType = { 'content-type': 'application/x-www-form-urlencoded' };
 const bothScopes = 'openid flagmeter';
@@ -22,7 +22,7 @@ function ask(
   dispatch: Dispatch,
   form: Record<string, string> | string,
   headers: Record<string, string> = {},
-): Promise<Answer> {
+): Promise<JsonResponse> {
   const body = typeof form === 'string' ? form : new URLSearchParams(form).toString();
   return send(dispatch, '/connect/token', { method: 'POST', headers: { ...formType, ...headers }, body });
 }
@@ -34,10 +34,10 @@ function basic(id: string, secret: string): { authorization: string } {
 describe('a client with its credentials', () => {
   test('gets a token that the JWKS verifies', async () => {
     const { dispatch, credentials, clock, team } = await openEndpoint();
-    const answer = await ask(dispatch, { grant_type: 'client_credentials', scope: bothScopes, ...credentials });
-    expect(answer.status).toBe(200);
-    expect(answer.headers).toMatchObject({ 'cache-control': 'no-store', pragma: 'no-cache' });
-    expect(answer.json).toEqual({
+    const response = await ask(dispatch, { grant_type: 'client_credentials', scope: bothScopes, ...credentials });
+    expect(response.status).toBe(200);
+    expect(response.headers).toMatchObject({ 'cache-control': 'no-store', pragma: 'no-cache' });
+    expect(response.json).toEqual({
       access_token: expect.any(String),
       expires_in: 3600,
       token_type: 'Bearer',
@@ -45,7 +45,7 @@ describe('a client with its credentials', () => {
     });
 
     const jwks = await send(dispatch, '/.well-known/jwks.json');
-    const token = answer.json.access_token;
+    const token = response.json.access_token;
     const { payload } = await jwtVerify(token, createLocalJWKSet(jwks.json), { currentDate: new Date(clock.now()) });
     const issuedAt = Math.floor(clock.now() / 1000);
     expect(payload).toEqual({
@@ -69,8 +69,8 @@ describe('a client with its credentials', () => {
     const { dispatch, credentials } = await openEndpoint();
     const encodedId = credentials.client_id.replaceAll('_', '%5F');
     const form = { grant_type: 'client_credentials', scope: 'flagmeter openid' };
-    const answer = await ask(dispatch, form, basic(encodedId, credentials.client_secret));
-    expect(answer).toMatchObject({ status: 200, json: { scope: bothScopes } });
+    const response = await ask(dispatch, form, basic(encodedId, credentials.client_secret));
+    expect(response).toMatchObject({ status: 200, json: { scope: bothScopes } });
     const named = await ask(
       dispatch,
       { ...form, client_id: credentials.client_id },
@@ -82,8 +82,8 @@ describe('a client with its credentials', () => {
   test('never gets the same token twice', async () => {
     const { dispatch, credentials } = await openEndpoint();
     const form = { grant_type: 'client_credentials', scope: bothScopes, ...credentials };
-    const answers = await Promise.all([ask(dispatch, form), ask(dispatch, form)]);
-    expect(new Set(answers.map(({ json }) => json.access_token)).size).toBe(2);
+    const responses = await Promise.all([ask(dispatch, form), ask(dispatch, form)]);
+    expect(new Set(responses.map(({ json }) => json.access_token)).size).toBe(2);
   });
 
   test.each([
@@ -95,9 +95,9 @@ describe('a client with its credentials', () => {
     ['a scope in another case', { scope: 'openid Flagmeter' }],
   ])('is refused for %s', async (_, scope) => {
     const { dispatch, credentials } = await openEndpoint();
-    const answer = await ask(dispatch, { grant_type: 'client_credentials', ...credentials, ...scope });
-    expect(answer).toMatchObject({ status: 400, json: { error: 'invalid_scope' } });
-    expect(answer.headers).toMatchObject({ 'cache-control': 'no-store', pragma: 'no-cache' });
+    const response = await ask(dispatch, { grant_type: 'client_credentials', ...credentials, ...scope });
+    expect(response).toMatchObject({ status: 400, json: { error: 'invalid_scope' } });
+    expect(response.headers).toMatchObject({ 'cache-control': 'no-store', pragma: 'no-cache' });
   });
 });
 
@@ -121,9 +121,9 @@ describe('a client that fails to authenticate', () => {
     ['another scheme', { authorization: 'Bearer abc' }],
   ])('gets a challenge if it used the header: %s', async (_, headers) => {
     const { dispatch } = await openEndpoint();
-    const answer = await ask(dispatch, form, headers);
-    expect(answer).toMatchObject({ status: 401, json: { error: 'invalid_client' } });
-    expect(answer.headers['www-authenticate']).toMatch(/^Basic .*error="invalid_client"/);
+    const response = await ask(dispatch, form, headers);
+    expect(response).toMatchObject({ status: 401, json: { error: 'invalid_client' } });
+    expect(response.headers['www-authenticate']).toMatch(/^Basic .*error="invalid_client"/);
   });
 
   test.each([{}, { client_id: 'x' }, { client_secret: 'x' }, { client_id: '', client_secret: '' }])(
@@ -139,7 +139,7 @@ describe('a client that fails to authenticate', () => {
 
   test('gets no token once its API key is deleted', async () => {
     const { dispatch, credentials, directory } = await openEndpoint();
-    await directory.change((draft) => draft.remove('apiKeys', credentials.client_id));
+    await directory.change((tx) => tx.remove('apiKeys', credentials.client_id));
     expect(await ask(dispatch, { ...form, ...credentials })).toMatchObject({ status: 401 });
   });
 });
@@ -160,9 +160,9 @@ describe('a malformed request', () => {
     ['a body that is too large', `${grant}&x=${'x'.repeat(20_000)}`, {}, 413, 'invalid_request'],
   ])('is refused: %s', async (_, body, headers, status, error) => {
     const { dispatch } = await openEndpoint();
-    const answer = await ask(dispatch, body, headers);
-    expect(answer).toMatchObject({ status, json: { error, error_description: expect.any(String) } });
-    expect(answer.headers).toMatchObject({ 'cache-control': 'no-store', 'content-type': 'application/json' });
+    const response = await ask(dispatch, body, headers);
+    expect(response).toMatchObject({ status, json: { error, error_description: expect.any(String) } });
+    expect(response.headers).toMatchObject({ 'cache-control': 'no-store', 'content-type': 'application/json' });
   });
 
   test('is not one with a charset in its content type, or unknown parameters', async () => {

@@ -9,8 +9,8 @@ import { outboundFetch } from '../../../src/http/outbound/fetch.ts';
 import { createRouter } from '../../../src/http/router.ts';
 import { showApiKey } from '../../../src/management/api-keys.ts';
 import { bind } from '../bind.ts';
-import { type Answer, openAuthFixture, send } from '../fixture.ts';
-import { keyOf, openIssuer } from '../support/issuer.ts';
+import { type JsonResponse, openAuthFixture, send } from '../fixture.ts';
+import { getKey, openIssuer } from '../support/issuer.ts';
 
 const subject = 'repo:shop/checkout:ref:refs/heads/main';
 const exchange = 'urn:ietf:params:oauth:grant-type:token-exchange';
@@ -40,7 +40,7 @@ async function open(more: Partial<WantedTrust> = {}) {
   const { apiKey, clientSecret } = await createApiKey(directory, { teamId: team.id, name: 'CI', role: 'User', trust });
   expect(clientSecret).toBe('');
   const dispatch = createRouter(bind([tokenEndpoint], settings));
-  const post = (form: Record<string, string>, headers: Record<string, string> = {}): Promise<Answer> =>
+  const post = (form: Record<string, string>, headers: Record<string, string> = {}): Promise<JsonResponse> =>
     send(dispatch, '/connect/token', {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
@@ -61,8 +61,8 @@ async function open(more: Partial<WantedTrust> = {}) {
 describe('a workload token', () => {
   test('is exchanged for an access token of 15 minutes, whatever remains of its own time', async () => {
     const { exchanged, sign, apiKey, settings, directory, clock } = await open();
-    const answer = await exchanged(await sign({ exp: Math.floor(clock.now() / 1000) + 5 }));
-    expect(answer).toMatchObject({
+    const response = await exchanged(await sign({ exp: Math.floor(clock.now() / 1000) + 5 }));
+    expect(response).toMatchObject({
       status: 200,
       json: {
         access_token: expect.any(String),
@@ -72,7 +72,7 @@ describe('a workload token', () => {
         scope: 'openid flagmeter',
       },
     });
-    const claims = await createValidation(settings)(answer.json.access_token);
+    const claims = await createValidation(settings)(response.json.access_token);
     expect(claims).toMatchObject({ sub: apiKey.clientId, role: 'User' });
     expect(claims.exp - claims.iat).toBe(900);
     expect(showApiKey(directory, apiKey)).toMatchObject({ credential: 'trust', lastSubject: subject });
@@ -109,16 +109,16 @@ describe('a workload token', () => {
   ])('%s is refused with the reason', async (_name, changed, reason) => {
     const { exchanged, sign, directory, apiKey } = await open({ claims: { repository_owner_id: '7' } });
     const needsOwner = reason !== 'repository_owner_id';
-    const answer = await exchanged(await sign({ ...(needsOwner && { repository_owner_id: '7' }), ...changed }));
-    expect(answer).toMatchObject({ status: 400, json: { error: 'invalid_request' } });
-    expect(answer.json.error_description).toContain(reason);
-    expect(answer.json.error_description).not.toContain(subject);
-    expect(directory.lastUseOf(apiKey)).toBeUndefined();
+    const response = await exchanged(await sign({ ...(needsOwner && { repository_owner_id: '7' }), ...changed }));
+    expect(response).toMatchObject({ status: 400, json: { error: 'invalid_request' } });
+    expect(response.json.error_description).toContain(reason);
+    expect(response.json.error_description).not.toContain(subject);
+    expect(directory.findLastUse(apiKey)).toBeUndefined();
   });
 
   test('that is forged, unsigned, huge or not a token is refused without asking the issuer often', async () => {
     const { exchanged, sign, claims, issuer } = await open();
-    const other = keyOf('other').privateKey;
+    const other = getKey('other').privateKey;
     const none = [{ alg: 'none' }, claims()].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'));
     const forged = [
       `${none.join('.')}.`,
@@ -156,7 +156,7 @@ describe('a workload token', () => {
     ];
     for (const changed of wrong) expect(await exchanged(token, changed)).toMatchObject({ status: 400 });
     expect(issuer.requests).toEqual([]);
-    await directory.change((draft) => draft.put('apiKeys', apiKey.clientId, { ...apiKey, expiresAt: clock.now() }));
+    await directory.change((tx) => tx.put('apiKeys', apiKey.clientId, { ...apiKey, expiresAt: clock.now() }));
     expect(await exchanged(token)).toMatchObject({ status: 401 });
   });
 });
@@ -165,8 +165,8 @@ describe('the keys of an issuer', () => {
   test('are read once for many tokens, and again for a new key', async () => {
     const { exchanged, sign, issuer, clock } = await open();
     const tokens = await Promise.all([sign(), sign(), sign()]);
-    const answers = await Promise.all(tokens.map((token) => exchanged(token)));
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    const responses = await Promise.all(tokens.map((token) => exchanged(token)));
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200]);
     expect(issuer.requests).toHaveLength(2);
     issuer.rotate('second');
     clock.advance(30_000);
@@ -177,7 +177,7 @@ describe('the keys of an issuer', () => {
   test('are kept for a day while the issuer is down, and a removed key goes with the next answer', async () => {
     const { exchanged, sign, issuer, clock, warnings } = await open();
     expect(await exchanged(await sign())).toMatchObject({ status: 200 });
-    issuer.answers.set('/.well-known/openid-configuration', 503);
+    issuer.responses.set('/.well-known/openid-configuration', 503);
     clock.advance(23 * 3_600_000);
     expect(await exchanged(await sign())).toMatchObject({ status: 200 });
     expect(warnings).toEqual(['it answered 503']);
@@ -187,7 +187,7 @@ describe('the keys of an issuer', () => {
     expect(away.headers).toHaveProperty('retry-after');
     const before = await sign();
     issuer.rotate('second');
-    issuer.answers.clear();
+    issuer.responses.clear();
     clock.advance(30_000);
     expect(await exchanged(before)).toMatchObject({ status: 400 });
     expect(await exchanged(await sign())).toMatchObject({ status: 200 });
@@ -205,15 +205,15 @@ describe('the keys of an issuer', () => {
     ['with a list', '/.well-known/openid-configuration', [], /another/],
     ['of a huge key set', '/jwks', { keys: 'x'.repeat(300_000) }, /larger/],
     ['of a key set without keys', '/jwks', { keys: {} }, /no keys/],
-  ])('are not read from a document %s', async (_name, path, answer, warning) => {
+  ])('are not read from a document %s', async (_name, path, content, warning) => {
     const { exchanged, sign, issuer, warnings } = await open();
-    issuer.answers.set(path, answer === 0 ? { issuer: issuer.url } : answer);
+    issuer.responses.set(path, content === 0 ? { issuer: issuer.url } : content);
     expect(await exchanged(await sign())).toMatchObject({ status: 503 });
     expect(warnings).toEqual([expect.stringMatching(warning)]);
   });
 
   test('may be given, and then the issuer is not asked', async () => {
-    const { privateKey, jwk } = keyOf('cluster');
+    const { privateKey, jwk } = getKey('cluster');
     const cluster = 'https://kubernetes.default.svc.cluster.local';
     const pod = 'system:serviceaccount:shop:deployer';
     const { exchanged, claims, issuer } = await open({

@@ -8,7 +8,7 @@ import { createValidation } from '../../../src/auth/oauth/validation.ts';
 import { createRouter } from '../../../src/http/router.ts';
 import type { User } from '../../../src/storage/lmdb/records.ts';
 import { bind } from '../bind.ts';
-import { type Answer, openAuthFixture, type RequestDeps, send } from '../fixture.ts';
+import { type JsonResponse, openAuthFixture, type RequestDeps, send } from '../fixture.ts';
 
 async function openUserinfo() {
   const fixture = await openAuthFixture();
@@ -23,7 +23,7 @@ async function openUserinfo() {
   const dispatch = createRouter(bind(userinfoEndpoints, { ...settings, validate: createValidation(settings) }));
   const issue = (scope: string, { id, role, teams, primaryTeam } = user, clientId = client.clientId) =>
     issueAccessToken(settings, { ...{ sub: id, client_id: clientId, scope, role, team: [...teams], primaryTeam } });
-  const ask = (parts: RequestDeps = {}): Promise<Answer> => send(dispatch, '/connect/userinfo', parts);
+  const ask = (options: RequestDeps = {}): Promise<JsonResponse> => send(dispatch, '/connect/userinfo', options);
   const askWith = (token: string) => ask({ headers: { authorization: `Bearer ${token}` } });
   return { ...fixture, user, issue, ask, askWith };
 }
@@ -50,7 +50,7 @@ describe('the userinfo endpoint', () => {
   test('returns current data, not that from when the token was issued', async () => {
     const { askWith, issue, user, directory } = await openUserinfo();
     const token = await issue('openid email');
-    await directory.change((draft) => draft.put('users', user.id, { ...user, email: 'new@example.com' }));
+    await directory.change((tx) => tx.put('users', user.id, { ...user, email: 'new@example.com' }));
     expect((await askWith(token)).json).toMatchObject({ email: 'new@example.com' });
   });
 
@@ -59,7 +59,7 @@ describe('the userinfo endpoint', () => {
     const other = await createTeam(directory, 'Other');
     const teams = [other.id, team.id];
     const both = { ...user, teams, primaryTeam: other.id };
-    await directory.change((draft) => draft.put('users', user.id, both));
+    await directory.change((tx) => tx.put('users', user.id, both));
     const { json } = await askWith(await issue('openid flagmeter', both));
     expect(json).toMatchObject({ team: [team.id], primaryTeam: team.id });
     const everybodys = await issue('openid flagmeter', both, 'flagmeter-cli');
@@ -86,9 +86,9 @@ describe('the userinfo endpoint', () => {
     ['an empty form', { method: 'POST', headers: formType }],
     ['a form that is sent with GET', { headers: formType, body: 'access_token=x' }],
     ['a token in a body that is not a form', { method: 'POST', body: 'access_token=x' }],
-  ])('answers %s with a challenge without an error', async (_, parts) => {
+  ])('answers %s with a challenge without an error', async (_, options) => {
     const { ask } = await openUserinfo();
-    const { status, headers, text } = await ask(parts);
+    const { status, headers, text } = await ask(options);
     expect({ status, text }).toEqual({ status: 401, text: '' });
     expect(headers).toMatchObject({ 'www-authenticate': 'Bearer', 'access-control-allow-origin': '*' });
   });
@@ -101,9 +101,11 @@ describe('the userinfo endpoint', () => {
     clock.advance(3_600_000);
     for (const token of ['x', 'a.b.c', gone, old]) {
       const forms = { method: 'POST', headers: formType, body: `access_token=${token}` };
-      for (const answer of [await askWith(token), await ask(forms)]) {
-        expect(answer).toMatchObject({ status: 401, json: { error: 'invalid_token' } });
-        expect(answer.headers['www-authenticate']).toMatch(/^Bearer error="invalid_token", error_description="[^"]+"$/);
+      for (const response of [await askWith(token), await ask(forms)]) {
+        expect(response).toMatchObject({ status: 401, json: { error: 'invalid_token' } });
+        expect(response.headers['www-authenticate']).toMatch(
+          /^Bearer error="invalid_token", error_description="[^"]+"$/,
+        );
       }
     }
   });
@@ -112,9 +114,9 @@ describe('the userinfo endpoint', () => {
     'rejects a token without openid: %s',
     async (scope) => {
       const { askWith, issue } = await openUserinfo();
-      const answer = await askWith(await issue(scope));
-      expect(answer).toMatchObject({ status: 403, json: { error: 'insufficient_scope' } });
-      expect(answer.headers['www-authenticate']).toMatch(/^Bearer error="insufficient_scope"/);
+      const response = await askWith(await issue(scope));
+      expect(response).toMatchObject({ status: 403, json: { error: 'insufficient_scope' } });
+      expect(response.headers['www-authenticate']).toMatch(/^Bearer error="insufficient_scope"/);
     },
   );
 

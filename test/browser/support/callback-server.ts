@@ -6,21 +6,21 @@ export interface CallbackServer {
   /** `http://127.0.0.1:PORT/callback`. */
   readonly redirectUri: string;
   /** The parameters of the answers so far. */
-  readonly answers: readonly Readonly<Record<string, string>>[];
+  readonly responses: readonly Readonly<Record<string, string>>[];
   close(): void;
 }
 
 /** Starts one on a free port. Other paths than `/callback` are answered with `html`. */
 export async function startCallbackServer(html = ''): Promise<CallbackServer> {
-  const answers: Record<string, string>[] = [];
+  const responses: Record<string, string>[] = [];
   const server = createServer(({ url = '' }, response) => {
     const { pathname, searchParams } = new URL(url, 'http://127.0.0.1');
-    const isAnswer = pathname === '/callback';
-    if (isAnswer) answers.push(Object.fromEntries(searchParams));
+    const isCallback = pathname === '/callback';
+    if (isCallback) responses.push(Object.fromEntries(searchParams));
     response.writeHead(200, { 'content-type': 'text/html' });
-    response.end(isAnswer ? '<h1>You can close this page</h1>' : html);
+    response.end(isCallback ? '<h1>You can close this page</h1>' : html);
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   const { port } = server.address() as AddressInfo;
-  return { redirectUri: `http://127.0.0.1:${port}/callback`, answers, close: () => void server.close() };
+  return { redirectUri: `http://127.0.0.1:${port}/callback`, responses, close: () => void server.close() };
 }

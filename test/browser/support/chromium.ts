@@ -33,4 +33,4 @@ export const phone = {
 } as const;
 
 /** Content of a saved file, which a remote browser streams. */
-export const contentOf = async (download: Download): Promise<Buffer> => buffer(await download.createReadStream());
+export const readContent = async (download: Download): Promise<Buffer> => buffer(await download.createReadStream());

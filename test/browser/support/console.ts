@@ -67,7 +67,7 @@ let preparedAt = 0;
 const oldestSignInMs = 5 * 60_000;
 
 /** Returns data that the files of a worker copy: hashing passwords and signing in takes a second of processor time. */
-function signedInDataOf(chromium: Browser): Promise<SignedInData> {
+function getSignedInData(chromium: Browser): Promise<SignedInData> {
   if (signedInData === undefined || Date.now() - preparedAt > oldestSignInMs) {
     preparedAt = Date.now();
     signedInData = prepareSignedIn(chromium);
@@ -110,7 +110,7 @@ export async function openConsole(
 ): Promise<Console> {
   const data = `${freshDirectory()}/data`;
   const chromium = await connectChromium();
-  const prepared = await signedInDataOf(chromium);
+  const prepared = await getSignedInData(chromium);
   if (ofPostgres === undefined) cpSync(prepared.data, data, { recursive: true });
   const credentials = ofPostgres ?? prepared.credentials;
   await fill?.(data, credentials);

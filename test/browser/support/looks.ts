@@ -5,12 +5,12 @@ import type { Page } from 'playwright-core';
  */
 
 /** A computed property, such as `fontSize`, of the style of the first element that a selector finds. */
-export function styleOf(page: Page, selector: string, property: string): Promise<string> {
+export function readStyle(page: Page, selector: string, property: string): Promise<string> {
   return page.evaluate(`getComputedStyle(document.querySelector('${selector}')).${property}`);
 }
 
 /** How wide a page is, which is more than the screen when it has to be scrolled sideways. */
-export function widthOf(page: Page): Promise<number> {
+export function readWidth(page: Page): Promise<number> {
   return page.evaluate('document.documentElement.scrollWidth');
 }
 
@@ -22,7 +22,7 @@ export interface Colours {
 }
 
 /** The colours of all that can be read on a page. */
-export function coloursOf(page: Page): Promise<Colours[]> {
+export function readColours(page: Page): Promise<Colours[]> {
   return page.evaluate(`(() => {
     const groundOf = (element) => {
       const colour = element === null ? 'rgb(255, 255, 255)' : getComputedStyle(element).backgroundColor;

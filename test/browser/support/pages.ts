@@ -32,7 +32,7 @@ export async function startPageServer(): Promise<PageServer> {
 }
 
 /** A request that a `FlakyHost` got. */
-export interface Received {
+export interface ReceivedRequest {
   readonly path: string;
   readonly body: string;
   readonly headers: IncomingHttpHeaders;
@@ -42,9 +42,9 @@ export interface Received {
 /** A metrics host with the responses that a test sets. */
 export interface FlakyHost {
   readonly url: string;
-  readonly received: readonly Received[];
+  readonly received: readonly ReceivedRequest[];
   /** The statuses of the next answers; after them 202. With 0, the connection is closed without an answer. */
-  answer(...statuses: readonly number[]): void;
+  respondWith(...statuses: readonly number[]): void;
   /** Headers of all answers. */
   headers: Readonly<Record<string, string>>;
   close(): void;
@@ -52,7 +52,7 @@ export interface FlakyHost {
 
 /** Starts one that serves a script as `/snippet.js`. */
 export async function startFlakyHost(script: string): Promise<FlakyHost> {
-  const received: Received[] = [];
+  const received: ReceivedRequest[] = [];
   let next: number[] = [];
   const server = createServer(async (request, response) => {
     const { headers: open } = host;
@@ -73,7 +73,7 @@ export async function startFlakyHost(script: string): Promise<FlakyHost> {
     url: `http://127.0.0.1:${port}`,
     received,
     headers: { 'access-control-allow-origin': '*' },
-    answer(...statuses) {
+    respondWith(...statuses) {
       next = [...statuses];
     },
     close: () => closeNow(server),

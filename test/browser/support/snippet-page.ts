@@ -8,7 +8,7 @@ export async function openWithSnippet(
   from: string,
   options: object,
   { path = '/', csp = '', before = '' } = {},
-): Promise<{ page: Page; problems: string[] }> {
+): Promise<{ page: Page; errors: string[] }> {
   const headers = csp === '' ? {} : { 'content-security-policy': csp };
   const code = `import { flagmeter } from '${from}/snippet.js';
     window.flags = flagmeter(${JSON.stringify(options)}); window.flagmeter = flagmeter;`;
@@ -16,10 +16,10 @@ export async function openWithSnippet(
     <script type="module" nonce="page">${code}</script>`;
   pages.put(path, { html, headers });
   const page = await browser.newPage();
-  const problems: string[] = [];
-  page.on('pageerror', (error) => problems.push(String(error)));
-  page.on('console', (message) => problems.push(message.text()));
+  const errors: string[] = [];
+  page.on('pageerror', (error) => errors.push(String(error)));
+  page.on('console', (message) => errors.push(message.text()));
   await page.goto(`${pages.origin}${path}`);
   await page.waitForFunction('window.flags !== undefined');
-  return { page, problems };
+  return { page, errors };
 }

@@ -15,7 +15,7 @@ export function file(...lines: readonly string[]): string {
   return path;
 }
 
-export interface Outcome {
+export interface ImportResult {
   readonly summary: Readonly<Record<string, unknown>>;
   readonly context: TestContext;
   readonly failure: unknown;
@@ -30,7 +30,7 @@ export function importing() {
     more = '--format csv',
     app = admin.application,
     fetching: typeof fetch = fetch,
-  ): Promise<Outcome> {
+  ): Promise<ImportResult> {
     const env = { FLAGMETER_URL: running.url, FLAGMETER_TOKEN: admin.access };
     const context = {
       ...testContext({ clock: running.clock, env }),

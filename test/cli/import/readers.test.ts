@@ -1,19 +1,26 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  Covered,
   csvReader,
   ndjsonReader,
   unleashReader,
   unleashVariantsReader,
+  VariantChecks,
 } from '../../../src/cli/import/readers.ts';
-import { cellsOf, numberOf, type RowReader, TimeReader, timeOf, wholeOf } from '../../../src/cli/import/rows.ts';
+import {
+  parseInteger,
+  parseNumber,
+  parseTime,
+  type RowReader,
+  splitCells,
+  TimeReader,
+} from '../../../src/cli/import/rows.ts';
 import { csvText, originalText } from '../../../src/contract/escaping.ts';
 
 const noon = Date.UTC(2026, 0, 31, 12) / 1000;
 
 /** The contents of some lines, or why a line has none. */
-function rowsOf(reader: RowReader, ...lines: readonly string[]): unknown[] {
+function readRows(reader: RowReader, ...lines: readonly string[]): unknown[] {
   const rows: unknown[] = [];
   for (const line of lines) {
     const reason = reader.read(line, {
@@ -33,13 +40,13 @@ describe('cells of CSV', () => {
     });
     fc.assert(
       fc.property(texts, (all) => {
-        expect(cellsOf(all.map(csvText).join(','))?.map(originalText)).toEqual(all);
+        expect(splitCells(all.map(csvText).join(','))?.map(originalText)).toEqual(all);
       }),
     );
   });
 
   it.each(['"a', 'a"b', '"a"b', '"a",b"'])('are undefined for the wrong quotes of %s', (line) => {
-    expect(cellsOf(line)).toBeUndefined();
+    expect(splitCells(line)).toBeUndefined();
   });
 
   it.each([
@@ -54,7 +61,7 @@ describe('cells of CSV', () => {
     ['0x10', -1],
     [' 1', -1],
   ])('read the count %j as %d', (text, count) => {
-    expect(wholeOf(text)).toBe(count);
+    expect(parseInteger(text)).toBe(count);
   });
 
   it.each([
@@ -68,11 +75,11 @@ describe('cells of CSV', () => {
     ['Infinity', Number.NaN],
     [' 1', Number.NaN],
   ])('read the value %j as %d', (text, value) => {
-    expect(numberOf(text)).toBe(value);
+    expect(parseNumber(text)).toBe(value);
   });
 
   it('read milliseconds', () => {
-    expect(timeOf('2026-01-31T12:00:00.057Z')).toBe(noon * 1000 + 57);
+    expect(parseTime('2026-01-31T12:00:00.057Z')).toBe(noon * 1000 + 57);
   });
 
   it.each([
@@ -95,7 +102,7 @@ describe('cells of CSV', () => {
 describe('an export', () => {
   it('of CSV may have its columns in any order, and others', () => {
     const reader = csvReader('f.csv', 'feature,checks,more,time,variant');
-    expect(rowsOf(reader, 'checkout,5,x,2026-01-31T12:00:00Z,"on, or off"')).toEqual([
+    expect(readRows(reader, 'checkout,5,x,2026-01-31T12:00:00Z,"on, or off"')).toEqual([
       [undefined, noon, 'checkout', 'on, or off', 5, 0, 0],
     ]);
   });
@@ -107,14 +114,14 @@ describe('an export', () => {
   it('of CSV must not repeat a column, except those without a name', () => {
     const header = 'time,feature,variant,checks';
     expect(() => csvReader('f.csv', `${header},checks,time`)).toThrow(/f\.csv.*repeats the columns checks, time$/);
-    expect(rowsOf(csvReader('f.csv', `${header},,`), '2026-01-31T12:00:00Z,checkout,on,5,,')).toHaveLength(1);
+    expect(readRows(csvReader('f.csv', `${header},,`), '2026-01-31T12:00:00Z,checkout,on,5,,')).toHaveLength(1);
   });
 
   it('has no counts that exceed 2^53 - 1 together', () => {
     const reader = csvReader('f.csv', 'time,feature,variant,checks,used');
     const row = (checks: number, used: number) => `2026-01-31T12:00:00Z,checkout,on,${checks},${used}`;
     const most = Number.MAX_SAFE_INTEGER;
-    expect(rowsOf(reader, row(most, 1), row(most - 3, 1), row(3, 0), row(2, 0))).toEqual([
+    expect(readRows(reader, row(most, 1), row(most - 3, 1), row(3, 0), row(2, 0))).toEqual([
       'the counts of the file up to here exceed 2^53 - 1',
       [undefined, noon, 'checkout', 'on', most - 3, 1, 0],
       'the counts of the file up to here exceed 2^53 - 1',
@@ -133,7 +140,7 @@ describe('an export', () => {
       '2026-01-31T12:00:00Z,Production,checkout,on,5,-3,2',
       '2026-01-31T12:00:00Z,Production,checkout,on,5,3,2',
     ];
-    expect(rowsOf(reader, ...lines)).toEqual([
+    expect(readRows(reader, ...lines)).toEqual([
       'wrong number of cells',
       'quotes do not match',
       'time is not valid',
@@ -147,7 +154,7 @@ describe('an export', () => {
   it('of NDJSON may have bad lines', () => {
     const row = { time: '2026-01-31T12:00:00Z', environment: 'Production', feature: '__proto__', variant: 'on' };
     const lines = ['{', '[]', '1', JSON.stringify(row), JSON.stringify({ ...row, checks: 2 ** 53 })];
-    expect(rowsOf(ndjsonReader(), ...lines, JSON.stringify({ ...row, checks: 5, viewed: 2 }))).toEqual([
+    expect(readRows(ndjsonReader(), ...lines, JSON.stringify({ ...row, checks: 5, viewed: 2 }))).toEqual([
       'not a JSON object',
       'not a JSON object',
       'not a JSON object',
@@ -170,7 +177,7 @@ describe('an export of measurements', () => {
       `${time},Production,purchases,,,counter,3.5,3.5,2,1,${lastAt},1,2.5`,
       `${time},Production,'=sum,checkout,"on, or off",gauge,1,3.5,2,1,${lastAt},1,2.5`,
     ];
-    expect(rowsOf(reader, ...lines)).toEqual([
+    expect(readRows(reader, ...lines)).toEqual([
       ['Production', noon, ['purchases'], values],
       ['Production', noon, ['=sum', 'checkout', 'on, or off'], values],
     ]);
@@ -186,7 +193,7 @@ describe('an export of measurements', () => {
       row(`purchases,,,counter,3,1e999,2,1,${lastAt},1,2`),
       row(`purchases,,,counter,3,3,2,7,${lastAt},1,2`),
     ];
-    expect(rowsOf(csvReader('f.csv', header), ...lines)).toEqual([
+    expect(readRows(csvReader('f.csv', header), ...lines)).toEqual([
       'metric is not a valid name',
       'variant is not a valid name',
       'count is not an integer from 1',
@@ -203,7 +210,7 @@ describe('an export of measurements', () => {
   it('of NDJSON has null for what is missing', () => {
     const row = { time, environment: 'Production', metric: 'purchases', feature: null, variant: null };
     const line = JSON.stringify({ ...row, sum: 3.5, count: 2, last: 1, lastAt, min: 1, max: 2.5 });
-    expect(rowsOf(ndjsonReader(), line, JSON.stringify(row))).toEqual([
+    expect(readRows(ndjsonReader(), line, JSON.stringify(row))).toEqual([
       ['Production', noon, ['purchases'], values],
       'count is not an integer from 1',
     ]);
@@ -216,8 +223,8 @@ describe('tables of Unleash', () => {
   const key = 'checkout,web,production,2026-01-31 12:00:00+00';
 
   it('without variants count yes as enabled and no as disabled', () => {
-    const reader = unleashReader('m.csv', metrics, new Covered());
-    expect(rowsOf(reader, `${key},5,2`, `${key},0,1`, `${key},0,0`, `${key},-1,0`)).toEqual([
+    const reader = unleashReader('m.csv', metrics, new VariantChecks());
+    expect(readRows(reader, `${key},5,2`, `${key},0,1`, `${key},0,0`, `${key},-1,0`)).toEqual([
       ['production', noon, 'checkout', 'enabled', 5, 0, 0],
       ['production', noon, 'checkout', 'disabled', 2, 0, 0],
       ['production', noon, 'checkout', 'disabled', 1, 0, 0],
@@ -226,18 +233,18 @@ describe('tables of Unleash', () => {
   });
 
   it('count what no variant covers as enabled and disabled', () => {
-    const covered = new Covered();
+    const covered = new VariantChecks();
     const reader = unleashVariantsReader('v.csv', variants, covered);
     const rows = [`${key},blue,3`, `${key},red,1`, `${key},disabled,9`, `${key.replace('web', 'app')},blue,7`];
-    expect(rowsOf(reader, ...rows)).toEqual([
+    expect(readRows(reader, ...rows)).toEqual([
       ['production', noon, 'checkout', 'blue', 3, 0, 0],
       ['production', noon, 'checkout', 'red', 1, 0, 0],
       ['production', noon, 'checkout', 'blue', 7, 0, 0],
     ]);
     covered.isComplete = true;
-    rowsOf(reader, ...rows); // A second reading covers nothing more.
+    readRows(reader, ...rows); // A second reading covers nothing more.
     const main = unleashReader('m.csv', metrics, covered);
-    expect(rowsOf(main, `${key},5,2`, `${key.replace('web', 'app')},6,3`)).toEqual([
+    expect(readRows(main, `${key},5,2`, `${key.replace('web', 'app')},6,3`)).toEqual([
       ['production', noon, 'checkout', 'enabled', 1, 0, 0],
       ['production', noon, 'checkout', 'disabled', 2, 0, 0],
       ['production', noon, 'checkout', 'disabled', 2, 0, 0],
@@ -245,8 +252,8 @@ describe('tables of Unleash', () => {
   });
 
   it('of days may have a date', () => {
-    const reader = unleashReader('d.csv', metrics.replace('timestamp', 'date'), new Covered());
-    expect(rowsOf(reader, 'checkout,web,production,2026-01-31,5,0')).toEqual([
+    const reader = unleashReader('d.csv', metrics.replace('timestamp', 'date'), new VariantChecks());
+    expect(readRows(reader, 'checkout,web,production,2026-01-31,5,0')).toEqual([
       ['production', noon - 43_200, 'checkout', 'enabled', 5, 0, 0],
     ]);
   });

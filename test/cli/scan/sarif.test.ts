@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sarifOf } from '../../../src/cli/scan/sarif.ts';
+import { createSarif } from '../../../src/cli/scan/sarif.ts';
 import type { Finding } from '../../../src/cli/scan/scan.ts';
 
 const finding: Finding = {
@@ -19,8 +19,8 @@ interface Sarif {
   readonly runs: readonly { readonly results: readonly { readonly message: { readonly text: string } }[] }[];
 }
 
-const messageOf = (more: Partial<Finding>) =>
-  (sarifOf([{ ...finding, ...more }]) as Sarif).runs[0]?.results[0]?.message.text;
+const findMessage = (more: Partial<Finding>) =>
+  (createSarif([{ ...finding, ...more }]) as Sarif).runs[0]?.results[0]?.message.text;
 
 test.each<[string, Partial<Finding>, string]>([
   ['a link', { name: '[x](http://evil.example)' }, '\\[x\\](http://evil.example) was never seen'],
@@ -28,5 +28,5 @@ test.each<[string, Partial<Finding>, string]>([
   ['a link in the nearest', { nearest: '[y](1)' }, 'a was never seen; the nearest known one is \\[y\\](1)'],
   ['another direction', { name: 'a\u202eb' }, 'a\ufffdb was never seen'],
 ])('a message of SARIF shows a name with %s unchanged', (_, more, text) => {
-  expect(messageOf(more)).toBe(text);
+  expect(findMessage(more)).toBe(text);
 });

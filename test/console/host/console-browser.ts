@@ -4,7 +4,7 @@ import type { LocalService } from '../../support/service.ts';
 
 export const ownPage = { 'flagmeter-console': '1', 'sec-fetch-site': 'same-origin' };
 
-export interface Sent {
+export interface RequestContent {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
 }
@@ -22,7 +22,7 @@ export class ConsoleBrowser {
   }
 
   /** Opens an address, whatever host it names: the service answers for all of them. */
-  async go(target: string | URL, sent: Sent = {}, method = 'GET'): Promise<Response> {
+  async go(target: string | URL, sent: RequestContent = {}, method = 'GET'): Promise<Response> {
     const { pathname, search } = new URL(target, 'http://any');
     const cookie = Array.from(this.cookies, (pair) => pair.join('=')).join('; ');
     const response = await fetch(`http://${this.#http}${pathname}${search}`, {
@@ -37,7 +37,7 @@ export class ConsoleBrowser {
   }
 
   /** Sends a request as a page of the console does. */
-  ask(method: string, path: string, { headers = {}, body }: Sent = {}): Promise<Response> {
+  ask(method: string, path: string, { headers = {}, body }: RequestContent = {}): Promise<Response> {
     const json = body === undefined ? {} : { body: JSON.stringify(body) };
     const type = body === undefined ? {} : { 'content-type': 'application/json' };
     return this.go(path, { ...json, headers: { ...ownPage, ...type, ...headers } }, method);
@@ -45,10 +45,10 @@ export class ConsoleBrowser {
 
   /** Begins to sign in. @returns the address of the sign-in page */
   async begin(query: Parameters = {}): Promise<URL> {
-    const location = locationOf(await this.go(`/console/sign-in?${encode(query)}`));
+    const location = readLocation(await this.go(`/console/sign-in?${encode(query)}`));
     if (!location.pathname.endsWith('/console/sign-in')) return location;
     // The base URL has another name, which a proxy in front leads here.
-    return locationOf(await this.go(`/console/sign-in${location.search}`));
+    return readLocation(await this.go(`/console/sign-in${location.search}`));
   }
 
   /**
@@ -57,15 +57,15 @@ export class ConsoleBrowser {
    */
   async authorize(page: URL, { email, password }: Person): Promise<URL> {
     const shown = await this.go(page);
-    if (shown.status === 303) return locationOf(shown); // Signed in already.
+    if (shown.status === 303) return readLocation(shown); // Signed in already.
     const form = /name="form" value="([^"]*)"/.exec(await shown.text())?.[1];
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     const post = (fields: Parameters) => this.go(page, { headers, body: encode({ form, ...fields }) }, 'POST');
-    const answer = await post({ email, password });
-    if (answer.status === 303) return locationOf(answer);
-    const next = /name="form" value="([^"]*)"/.exec(await answer.text())?.[1];
+    const response = await post({ email, password });
+    if (response.status === 303) return readLocation(response);
+    const next = /name="form" value="([^"]*)"/.exec(await response.text())?.[1];
     const own = `${password}, of their own`;
-    return locationOf(await post({ form: next, action: 'new-password', password: own, again: own }));
+    return readLocation(await post({ form: next, action: 'new-password', password: own, again: own }));
   }
 
   /** Signs in. @returns the reply of the callback */
@@ -102,7 +102,7 @@ export class ConsoleBrowser {
 }
 
 /** The address that a reply redirects to. @throws {Error} when it does not */
-export function locationOf(response: Response): URL {
+export function readLocation(response: Response): URL {
   const location = response.headers.get('location');
   if (response.status !== 303 || location === null) throw new Error(`no redirect, but ${response.status}`);
   return new URL(location);

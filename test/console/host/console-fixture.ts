@@ -31,20 +31,20 @@ export async function openConsole(): Promise<ConsoleFixture> {
   };
 }
 
-export async function userOf(browser: ConsoleBrowser): Promise<string> {
-  const answer = await browser.ask('GET', '/console/session');
-  return ((await answer.json()) as { user: { id: string } }).user.id;
+export async function readUserId(browser: ConsoleBrowser): Promise<string> {
+  const response = await browser.ask('GET', '/console/session');
+  return ((await response.json()) as { user: { id: string } }).user.id;
 }
 
-export async function signInsOf(
+export async function listSignIns(
   browser: ConsoleBrowser,
 ): Promise<readonly { signIn: string; current: boolean; sessions: { id: string }[] }[]> {
-  const answer = await browser.ask('GET', `/api/v2/users/${await userOf(browser)}/sessions`);
-  return ((await answer.json()) as { items: [] }).items;
+  const response = await browser.ask('GET', `/api/v2/users/${await readUserId(browser)}/sessions`);
+  return ((await response.json()) as { items: [] }).items;
 }
 
 /** When the session ends, Unix ms. */
 export async function expiry(browser: ConsoleBrowser): Promise<number> {
-  const answer = await browser.ask('GET', '/console/session');
-  return Date.parse(((await answer.json()) as { expiresAt: string }).expiresAt);
+  const response = await browser.ask('GET', '/console/session');
+  return Date.parse(((await response.json()) as { expiresAt: string }).expiresAt);
 }

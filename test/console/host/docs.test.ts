@@ -14,19 +14,19 @@ async function servedPages(): Promise<ReadonlyMap<string, string>> {
   return new Map(await Promise.all(paths.map(async (path) => [path, await (await get(path)).text()] as const)));
 }
 
-function idsOf(page: string): readonly string[] {
+function listIds(page: string): readonly string[] {
   return Array.from(page.matchAll(/ id="([^"]+)"/g), ([, id = '']) => id);
 }
 
 describe('the docs', () => {
   test('are HTML that runs no script but its own', async () => {
-    const answer = await get('/docs/semantics');
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
-    const policy = answer.headers.get('content-security-policy') ?? '';
+    const response = await get('/docs/semantics');
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    const policy = response.headers.get('content-security-policy') ?? '';
     expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;");
     expect(policy).not.toContain('unsafe');
-    expect(await answer.text()).toMatch(/<h2 id="the-verdict">The verdict<\/h2>/);
+    expect(await response.text()).toMatch(/<h2 id="the-verdict">The verdict<\/h2>/);
   });
 
   test('list every document of the README', async () => {
@@ -56,7 +56,7 @@ describe('the docs', () => {
       if (!statuses.has(url.pathname)) statuses.set(url.pathname, (await get(url.pathname)).status);
     const broken = own.filter(({ url: { pathname, hash } }) => {
       if (statuses.get(pathname) !== 200) return true;
-      return hash !== '' && pages.has(pathname) && !idsOf(pages.get(pathname)!).includes(hash.slice(1));
+      return hash !== '' && pages.has(pathname) && !listIds(pages.get(pathname)!).includes(hash.slice(1));
     });
     expect(broken.map(({ path, link }) => `${path}: ${link}`)).toEqual([]);
     for (const [path, page] of pages) expect(page, path).not.toMatch(/<(script(?! src)|iframe|style)/);
@@ -76,7 +76,7 @@ describe('the docs', () => {
     const missing = targets.filter(({ to }) => {
       const [page = '', anchor] = to.split('#');
       const html = pages.get(`/docs/${page}`);
-      return html === undefined || (anchor !== undefined && !idsOf(html).includes(anchor));
+      return html === undefined || (anchor !== undefined && !listIds(html).includes(anchor));
     });
     expect(missing).toEqual([]);
   });

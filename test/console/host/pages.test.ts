@@ -17,10 +17,10 @@ describe('the document', () => {
     '/settings/you',
     '/console/signed-in',
   ])('is at %s', async (path) => {
-    const answer = await get(path);
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
-    expect(await answer.text()).toContain(`/console/files/${bundle.script}`);
+    const response = await get(path);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(await response.text()).toContain(`/console/files/${bundle.script}`);
   });
 
   test('loads the scripts of its page at once', async () => {
@@ -33,20 +33,20 @@ describe('the document', () => {
 
   describe.each(['/nope', '/apps', '/apps/a/b/nope', '/apps/a/b/flags/more', '/api/v2/nope'])('%s', (path) => {
     test('shows "Not found" to a browser', async () => {
-      const answer = await get(path, { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' });
-      expect(answer.status).toBe(404);
-      expect(answer.headers.get('vary')).toBe('Accept');
-      expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'");
-      expect(await answer.text()).toContain(`/console/files/${bundle.script}`);
+      const response = await get(path, { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' });
+      expect(response.status).toBe(404);
+      expect(response.headers.get('vary')).toBe('Accept');
+      expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
+      expect(await response.text()).toContain(`/console/files/${bundle.script}`);
     });
 
     test.each(['*/*', 'application/json', 'application/problem+json, text/html;q=0.9'])(
       'is refused as a problem for Accept: %s',
       async (accept) => {
-        const answer = await get(path, { accept });
-        expect(answer.status).toBe(404);
-        expect(answer.headers.get('content-type')).toBe('application/problem+json');
-        expect(await answer.json()).toMatchObject({ code: 'not_found' });
+        const response = await get(path, { accept });
+        expect(response.status).toBe(404);
+        expect(response.headers.get('content-type')).toBe('application/problem+json');
+        expect(await response.json()).toMatchObject({ code: 'not_found' });
       },
     );
   });
@@ -88,12 +88,12 @@ describe('a file', () => {
     ['br;q=0, gzip', 'gzip'],
     ['identity', null],
   ])('is sent for Accept-Encoding %s as %s, and cached forever', async (accepted, encoding) => {
-    const answer = await get(`/console/files/${bundle.style}`, { 'accept-encoding': accepted });
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get('content-encoding')).toBe(encoding);
-    expect(answer.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
-    expect(answer.headers.get('vary')).toBe('Accept-Encoding');
-    expect(await answer.text()).toContain(':focus-visible');
+    const response = await get(`/console/files/${bundle.style}`, { 'accept-encoding': accepted });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-encoding')).toBe(encoding);
+    expect(response.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+    expect(response.headers.get('vary')).toBe('Accept-Encoding');
+    expect(await response.text()).toContain(':focus-visible');
   });
 
   test('of another version does not exist', async () => {

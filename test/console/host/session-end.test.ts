@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { openSignIn } from '../../auth/sign-in-fixture.ts';
 import { opened } from '../../support/opened.ts';
 import { ConsoleBrowser } from './console-browser.ts';
-import { expiry, hourMs, openConsole, signInsOf, userOf } from './console-fixture.ts';
+import { expiry, hourMs, listSignIns, openConsole, readUserId } from './console-fixture.ts';
 
 const fixture = opened(openConsole);
 
@@ -10,8 +10,8 @@ describe('signing out', () => {
   test('ends the session in all tabs, and the sign-in of the browser', async () => {
     const browser = await fixture.signedIn();
     const other = new Map(browser.cookies);
-    const answer = await browser.ask('DELETE', '/console/session');
-    expect(answer.status).toBe(204);
+    const response = await browser.ask('DELETE', '/console/session');
+    expect(response.status).toBe(204);
     expect(browser.session).toBeUndefined();
     for (const [name, value] of other) browser.cookies.set(name, value);
     expect(await browser.status()).toBe(401);
@@ -52,13 +52,13 @@ describe('the session ends', () => {
     [
       'with its sign-in, by the list of sessions',
       async (browser, id) => {
-        const { signIn } = (await signInsOf(browser)).find(({ current }) => current)!;
+        const { signIn } = (await listSignIns(browser)).find(({ current }) => current)!;
         await fixture.asKey('DELETE', `/api/v2/users/${id}/sessions/${signIn}`, 204);
       },
     ],
   ])('%s', async (_, end) => {
     const browser = await fixture.signedIn();
-    await end(browser, await userOf(browser));
+    await end(browser, await readUserId(browser));
     expect(await browser.status()).toBe(401);
     expect(await browser.who()).toBeNull();
   });
@@ -67,7 +67,7 @@ describe('the session ends', () => {
     const person = { email: 'gone@example.com', password: 'a password of theirs' };
     await fixture.asKey('POST', '/api/v2/users', 201, { ...person, name: 'Gone' });
     const browser = await fixture.signedIn(person);
-    await fixture.asKey('DELETE', `/api/v2/users/${await userOf(browser)}`, 204);
+    await fixture.asKey('DELETE', `/api/v2/users/${await readUserId(browser)}`, 204);
     expect(await browser.status()).toBe(401);
     expect(await browser.who()).toBeNull();
   });

@@ -3,16 +3,16 @@ import { redirectUris, verifier } from '../../auth/sign-in-fixture.ts';
 import { token } from '../../support/binary.ts';
 import { opened } from '../../support/opened.ts';
 import { ownPage } from './console-browser.ts';
-import { hourMs, openConsole, signInsOf, userOf } from './console-fixture.ts';
+import { hourMs, listSignIns, openConsole, readUserId } from './console-fixture.ts';
 
 const fixture = opened(openConsole);
 
 describe('GET /console/session', () => {
   test('returns the signed-in user and the end of the session', async () => {
     const browser = await fixture.signedIn();
-    const answer = await browser.ask('GET', '/console/session');
-    expect(answer.headers.get('cache-control')).toBe('no-store');
-    const { user, expiresAt } = (await answer.json()) as { user: object; expiresAt: string };
+    const response = await browser.ask('GET', '/console/session');
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    const { user, expiresAt } = (await response.json()) as { user: object; expiresAt: string };
     expect(user).toEqual({
       id: expect.stringMatching(/^user_/),
       email: fixture.admin.email,
@@ -27,9 +27,9 @@ describe('GET /console/session', () => {
   });
 
   test('returns no user to a browser without a session', async () => {
-    const answer = await fixture.consoleBrowser().ask('GET', '/console/session');
-    expect(answer.status).toBe(200);
-    expect(await answer.json()).toEqual({ user: null, expiresAt: null });
+    const response = await fixture.consoleBrowser().ask('GET', '/console/session');
+    expect(response.status).toBe(200);
+    expect(await response.json()).toEqual({ user: null, expiresAt: null });
   });
 });
 
@@ -51,12 +51,12 @@ describe('the cookie', () => {
     for (const [method, path] of [
       ['GET', '/api/v2/users/me'],
       ['GET', '/console/session'],
-      ['PATCH', `/api/v2/users/${await userOf(browser)}`],
+      ['PATCH', `/api/v2/users/${await readUserId(browser)}`],
     ] as const) {
       const body = method === 'PATCH' ? { body: JSON.stringify({ name: 'Ada' }) } : {};
-      const answer = await browser.go(path, { headers: Object.fromEntries(sent), ...body }, method);
-      expect([path, answer.status]).toEqual([path, status]);
-      if (answer.status === 401) expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer/);
+      const response = await browser.go(path, { headers: Object.fromEntries(sent), ...body }, method);
+      expect([path, response.status]).toEqual([path, status]);
+      if (response.status === 401) expect(response.headers.get('www-authenticate')).toMatch(/^Bearer/);
     }
   });
 
@@ -64,8 +64,8 @@ describe('the cookie', () => {
     const browser = await fixture.signedIn(fixture.outsider);
     const { http, credentials } = fixture.service;
     const authorization = `Bearer ${await token(http, credentials)}`;
-    const answer = await browser.ask('GET', '/api/v2/users/me', { headers: { authorization } });
-    expect(await answer.json()).toMatchObject({ id: credentials.clientId });
+    const response = await browser.ask('GET', '/api/v2/users/me', { headers: { authorization } });
+    expect(await response.json()).toMatchObject({ id: credentials.clientId });
   });
 
   test('is ignored if it is sent twice: one of them was planted', async () => {
@@ -77,8 +77,8 @@ describe('the cookie', () => {
       [outsider.session![1], value],
     ]) {
       const cookie = values.map((each) => `${name}=${each}`).join('; ');
-      const answer = await fixture.consoleBrowser().go('/api/v2/users/me', { headers: { ...ownPage, cookie } });
-      expect(answer.status).toBe(401);
+      const response = await fixture.consoleBrowser().go('/api/v2/users/me', { headers: { ...ownPage, cookie } });
+      expect(response.status).toBe(401);
     }
   });
 
@@ -91,7 +91,7 @@ describe('the cookie', () => {
   ])('with %s is refused', async (_, forged) => {
     const browser = await fixture.signedIn();
     const [name, value] = browser.session!;
-    const [{ sessions }] = (await signInsOf(browser)) as [Awaited<ReturnType<typeof signInsOf>>[0]];
+    const [{ sessions }] = (await listSignIns(browser)) as [Awaited<ReturnType<typeof listSignIns>>[0]];
     browser.cookies.set(name, forged(value, sessions[0]!.id));
     expect(await browser.status()).toBe(401);
     expect(await browser.who()).toBeNull();
@@ -123,8 +123,8 @@ describe('requests of other pages are refused', () => {
     const browser = await fixture.signedIn();
     for (const type of ['application/x-www-form-urlencoded', 'text/plain', 'multipart/form-data; boundary=x']) {
       const headers = { 'content-type': type, origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };
-      const answer = await browser.go('/api/v2/applications', { headers, body: '{"name":"x"}' }, 'POST');
-      expect(answer.status).toBe(401);
+      const response = await browser.go('/api/v2/applications', { headers, body: '{"name":"x"}' }, 'POST');
+      expect(response.status).toBe(401);
     }
   });
 
@@ -138,10 +138,10 @@ describe('requests of other pages are refused', () => {
           'access-control-request-method': 'DELETE',
           'access-control-request-headers': 'flagmeter-console',
         };
-        const answer = await fixture.consoleBrowser().go(path, { headers }, 'OPTIONS');
-        expect(answer.headers.get('access-control-allow-credentials')).toBeNull();
-        expect(answer.headers.get('access-control-allow-headers') ?? '').not.toMatch(/flagmeter|\*/);
-        if (path.startsWith('/console')) expect(answer.headers.get('access-control-allow-origin')).toBeNull();
+        const response = await fixture.consoleBrowser().go(path, { headers }, 'OPTIONS');
+        expect(response.headers.get('access-control-allow-credentials')).toBeNull();
+        expect(response.headers.get('access-control-allow-headers') ?? '').not.toMatch(/flagmeter|\*/);
+        if (path.startsWith('/console')) expect(response.headers.get('access-control-allow-origin')).toBeNull();
       }
     },
   );
@@ -165,12 +165,12 @@ describe('the kinds of sessions are separate', () => {
     const browser = fixture.consoleBrowser();
     const callback = await browser.authorize(await browser.begin(), fixture.admin);
     const code = callback.searchParams.get('code')!;
-    const answer = await post({
+    const response = await post({
       ...{ grant_type: 'authorization_code', client_id: 'flagmeter-console', code },
       ...{ redirect_uri: redirect_uri(), code_verifier: 'v'.repeat(43) },
     });
-    expect(answer.status).toBe(400);
-    expect(await answer.json()).toMatchObject({ error: 'unauthorized_client' });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ error: 'unauthorized_client' });
     expect((await browser.go(callback)).status).toBe(303);
   });
 
@@ -178,8 +178,8 @@ describe('the kinds of sessions are separate', () => {
     const browser = await fixture.signedIn();
     const [, value] = browser.session!;
     for (const refresh_token of [value, `fm_refresh_${value}`]) {
-      const answer = await post({ grant_type: 'refresh_token', client_id, refresh_token });
-      expect(answer.status).toBe(400);
+      const response = await post({ grant_type: 'refresh_token', client_id, refresh_token });
+      expect(response.status).toBe(400);
     }
     expect(await browser.status()).toBe(200);
   });
@@ -188,11 +188,11 @@ describe('the kinds of sessions are separate', () => {
     const { admin, clientId } = fixture;
     const page = await fixture.signIn(fixture.newBrowser(), {}, admin);
     const code = page.location!.searchParams.get('code')!;
-    const answer = await post({
+    const response = await post({
       ...{ grant_type: 'authorization_code', client_id: clientId, code, code_verifier: verifier },
       redirect_uri: redirectUris.web,
     });
-    const { refresh_token } = (await answer.json()) as { refresh_token: string };
+    const { refresh_token } = (await response.json()) as { refresh_token: string };
     const browser = await fixture.signedIn();
     const [name] = browser.session!;
     for (const value of [refresh_token, refresh_token.replace('fm_refresh_', '')]) {

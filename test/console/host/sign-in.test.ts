@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { openSignIn } from '../../auth/sign-in-fixture.ts';
 import { opened } from '../../support/opened.ts';
-import { ConsoleBrowser, locationOf } from './console-browser.ts';
+import { ConsoleBrowser, readLocation } from './console-browser.ts';
 
 const fixture = opened(openSignIn);
 let origin: string;
@@ -27,15 +27,15 @@ test('redirects a browser to the sign-in page, and starts a session afterwards',
     code_challenge: expect.stringMatching(/^[\w-]{43}$/),
     code_challenge_method: 'S256',
   });
-  const reply = await browser.go(await browser.authorize(page, fixture.admin));
-  expect(locationOf(reply).href).toBe(`${origin}/apps/1?range=7d`);
-  expect(reply.headers.get('cache-control')).toBe('no-store');
+  const response = await browser.go(await browser.authorize(page, fixture.admin));
+  expect(readLocation(response).href).toBe(`${origin}/apps/1?range=7d`);
+  expect(response.headers.get('cache-control')).toBe('no-store');
   expect(await browser.who()).toBe(fixture.admin.email);
   expect(browser.attempts).toEqual([]);
 });
 
 test('returns to the console by default', async () => {
-  expect(locationOf(await newBrowser().signIn(fixture.admin)).href).toBe(`${origin}/`);
+  expect(readLocation(await newBrowser().signIn(fixture.admin)).href).toBe(`${origin}/`);
 });
 
 test('puts the verifier into no URL, and tokens into no page', async () => {
@@ -47,8 +47,8 @@ test('puts the verifier into no URL, and tokens into no page', async () => {
   const challenge = createHash('sha256').update(verifier).digest('base64url');
   expect(page.searchParams.get('code_challenge')).toBe(challenge);
   const callback = await browser.authorize(page, fixture.admin);
-  const reply = await browser.go(callback);
-  for (const seen of [page.href, callback.href, locationOf(reply).href, await reply.text()]) {
+  const response = await browser.go(callback);
+  for (const seen of [page.href, callback.href, readLocation(response).href, await response.text()]) {
     expect(seen).not.toContain(secret);
     expect(seen).not.toContain(verifier);
     expect(seen).not.toContain(browser.session![1]);
@@ -63,7 +63,7 @@ describe.each([
     () => '__Host-flagmeter-console',
     '; Secure',
   ],
-])('%s', (_, args, nameOf, secure) => {
+])('%s', (_, args, cookieName, secure) => {
   test('limits the session cookie to this host, without access for scripts', async () => {
     const { service, admin } = args.length === 0 ? fixture : await openSignIn({ args });
     const browser = new ConsoleBrowser(service);
@@ -72,7 +72,7 @@ describe.each([
       expect.stringMatching(new RegExp(`flagmeter-sign-in-.*; Max-Age=3600; Path=/; HttpOnly; SameSite=Lax${secure}$`)),
     ]);
     await browser.go(await browser.authorize(page, admin));
-    const name = nameOf(service.http.split(':')[1]!);
+    const name = cookieName(service.http.split(':')[1]!);
     expect(browser.lastCookies).toEqual([
       expect.stringMatching(new RegExp(`^${name}=.*; Max-Age=604800; Path=/; HttpOnly; SameSite=Strict${secure}$`)),
       expect.stringMatching(/flagmeter-sign-in-.*=; Max-Age=0; Path=\/; HttpOnly/),
@@ -88,8 +88,8 @@ describe('an address to return to', () => {
     ['/console/signed-in', '/console/signed-in'],
     ['/apps/../settings', '/settings'],
   ])('%s is a path of the console', async (path, wanted) => {
-    const reply = await newBrowser().signIn(fixture.admin, { return: path });
-    expect(locationOf(reply).href).toBe(`${origin}${wanted}`);
+    const response = await newBrowser().signIn(fixture.admin, { return: path });
+    expect(readLocation(response).href).toBe(`${origin}${wanted}`);
   });
 
   test.each([
@@ -108,11 +108,11 @@ describe('an address to return to', () => {
     `/${'x'.repeat(1000)}`,
   ])('%j is refused with a page that links to the sign-in', async (path) => {
     const browser = newBrowser();
-    const reply = await browser.go(`/console/sign-in?${new URLSearchParams({ return: path })}`);
-    expect(reply.status).toBe(400);
-    expect(reply.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+    const response = await browser.go(`/console/sign-in?${new URLSearchParams({ return: path })}`);
+    expect(response.status).toBe(400);
+    expect(response.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
     expect(browser.attempts).toEqual([]);
-    expect(await reply.text()).toContain('<a href="sign-in">');
+    expect(await response.text()).toContain('<a href="sign-in">');
   });
 
   test('is refused if it is sent twice', async () => {
@@ -122,15 +122,15 @@ describe('an address to return to', () => {
 
 describe('the callback', () => {
   /** What the page says that the callback shows, with parameters of the address changed; `null` leaves one out. */
-  async function refusalOf(changed: Readonly<Record<string, string | null>>, browser = newBrowser()) {
+  async function readRefusal(changed: Readonly<Record<string, string | null>>, browser = newBrowser()) {
     const callback = await browser.authorize(await browser.begin(), fixture.admin);
     for (const [name, value] of Object.entries(changed))
       if (value === null) callback.searchParams.delete(name);
       else callback.searchParams.set(name, value);
-    const reply = await browser.go(callback);
-    expect(reply.status).toBe(400);
+    const response = await browser.go(callback);
+    expect(response.status).toBe(400);
     expect(browser.session).toBeUndefined();
-    return shownBy(reply);
+    return shownBy(response);
   }
   const unknown = 'The sign-in has expired, was started in another browser, or the browser does not store cookies.';
   const foreign = 'The response is from another auth host.';
@@ -146,7 +146,7 @@ describe('the callback', () => {
     ['an unknown refusal', { code: null, error: '<b>' }, 'The auth host refused the sign-in.'],
     ['a name of every object', { code: null, error: '__proto__' }, 'The auth host refused the sign-in.'],
   ])('refuses a response with %s', async (_, changed, text) => {
-    expect(await refusalOf(changed)).toBe(text);
+    expect(await readRefusal(changed)).toBe(text);
   });
 
   test('refuses another address to return to than the requested one', async () => {
@@ -206,7 +206,7 @@ test('two tabs sign in at once, in any order, and both go on', async () => {
   const second = await browser.begin({ return: '/second' });
   const callbacks = [await browser.authorize(first, fixture.admin), await browser.authorize(second, fixture.admin)];
   const replies = [await browser.go(callbacks[1]!), await browser.go(callbacks[0]!)];
-  expect(replies.map((reply) => locationOf(reply).pathname)).toEqual(['/second', '/first']);
+  expect(replies.map((response) => readLocation(response).pathname)).toEqual(['/second', '/first']);
   expect(await browser.status()).toBe(200);
 });
 
@@ -245,10 +245,10 @@ test('a browser that calls the machine by another name is sent to the base URL f
   const args = ['--base-url', 'https://console.example', '--auth-url', 'https://auth.example'];
   const { service } = await openSignIn({ args });
   const browser = new ConsoleBrowser(service);
-  const moved = locationOf(await browser.go('/console/sign-in?return=/apps'));
+  const moved = readLocation(await browser.go('/console/sign-in?return=/apps'));
   expect(moved.href).toBe('https://console.example/console/sign-in?return=%2Fapps&moved=1');
   expect(browser.attempts).toEqual([]);
-  expect(locationOf(await browser.go(moved)).origin).toBe('https://auth.example');
+  expect(readLocation(await browser.go(moved)).origin).toBe('https://auth.example');
   expect((await browser.go('/console/sign-in?return=//evil.example')).status).toBe(400);
   await service.stop();
 });
@@ -262,6 +262,6 @@ test('the console is below a path of its host, when the base URL says so', async
   expect(page.searchParams.get('redirect_uri')).toBe('https://tools.example/flags/console/callback');
   const callback = await browser.authorize(page, admin);
   callback.pathname = '/console/callback'; // As the proxy in front does.
-  expect(locationOf(await browser.go(callback)).href).toBe('https://tools.example/flags/');
+  expect(readLocation(await browser.go(callback)).href).toBe('https://tools.example/flags/');
   await service.stop();
 });

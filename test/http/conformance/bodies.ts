@@ -3,14 +3,14 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { chunk, chunkedHead, declare, get, host, post } from '../support/requests.ts';
 import { bodyLimit } from '../support/routes.ts';
-import { arrival, json, refusalOf, type Target } from '../support/target.ts';
+import { arrival, json, readRefusal, type Target } from '../support/target.ts';
 
 /** Required handling of bodies by every engine: complete, too large, and truncated. */
 export function bodies({ open, ask }: Target): void {
   describe.concurrent('a body', () => {
     it('may have a declared length', async () => {
-      const reply = await ask(post('/echo', 'hello'));
-      expect([reply.status, reply.body.toString()]).toEqual([200, 'hello']);
+      const response = await ask(post('/echo', 'hello'));
+      expect([response.status, response.body.toString()]).toEqual([200, 'hello']);
     });
 
     it('may be chunked', async () => {
@@ -28,14 +28,14 @@ export function bodies({ open, ask }: Target): void {
       ['length 0', post('/echo', '')],
       ['no chunks', `${chunkedHead('/echo')}0\r\n\r\n`],
     ])('with %s is empty', async (_, request) => {
-      const reply = await ask(request);
-      expect([reply.status, reply.body.length]).toEqual([200, 0]);
+      const response = await ask(request);
+      expect([response.status, response.body.length]).toEqual([200, 0]);
     });
 
     it('of any bytes and of the maximum size is unchanged', async () => {
       const bytes = Buffer.alloc(bodyLimit).map((_, at) => (at * 31) % 256);
-      const reply = await ask(Buffer.concat([Buffer.from(declare('/echo', bytes.length)), bytes]));
-      expect(reply.body.equals(bytes)).toBe(true);
+      const response = await ask(Buffer.concat([Buffer.from(declare('/echo', bytes.length)), bytes]));
+      expect(response.body.equals(bytes)).toBe(true);
     });
 
     it.each([
@@ -54,8 +54,8 @@ export function bodies({ open, ask }: Target): void {
       ['chunked', () => `${chunkedHead('/hold?chunked')}${chunk('x'.repeat(30_000))}0\r\n\r\n`],
       ['gzip', () => packed('/hold?gzip', 'x'.repeat(30_000))],
     ])('that does not fit its budget is answered 503 (%s), and uses no memory', async (name, request) => {
-      const reply = await ask(request());
-      expect([reply.status, json(reply).code]).toEqual([503, 'backpressure']);
+      const response = await ask(request());
+      expect([response.status, json(response).code]).toEqual([503, 'backpressure']);
       expect(json(await ask(get(`/hold?${name}`)))).toEqual({ held: 0 });
     });
 
@@ -114,8 +114,8 @@ export function bodies({ open, ask }: Target): void {
       ['is truncated', 'gzip', gzipSync('hello').subarray(0, -3), 400, 'invalid_content_encoding'],
       ['is in an unknown encoding', 'br', Buffer.from('x'), 400, 'invalid_content_encoding'],
     ])('that %s is refused', async (_, encoding, body, status, code) => {
-      const reply = await ask(post('/echo', body.toString('latin1'), `Content-Encoding: ${encoding}\r\n`));
-      expect([reply.status, json(reply).code]).toEqual([status, code]);
+      const response = await ask(post('/echo', body.toString('latin1'), `Content-Encoding: ${encoding}\r\n`));
+      expect([response.status, json(response).code]).toEqual([status, code]);
     });
   });
 
@@ -123,21 +123,21 @@ export function bodies({ open, ask }: Target): void {
     it('is refused by its declared length, before it is sent', async () => {
       const client = await open();
       client.write(declare('/echo', bodyLimit + 1));
-      await refusalOf(client);
+      await readRefusal(client);
       expect(await client.ended).toBe('closed');
     });
 
     it('is refused by its declared length if it is sent completely', async () => {
       const client = await open();
       client.write(`${declare('/echo', bodyLimit + 1)}${'a'.repeat(bodyLimit + 1)}`);
-      await refusalOf(client);
+      await readRefusal(client);
       expect(await client.ended).toBe('closed');
     });
 
     it('is refused in chunks', async () => {
       const client = await open();
       client.write(`${chunkedHead('/echo')}${chunk('a'.repeat(bodyLimit))}${chunk('a')}0\r\n\r\n`);
-      await refusalOf(client);
+      await readRefusal(client);
       expect(await client.ended).toBe('closed');
     });
 
@@ -148,7 +148,7 @@ export function bodies({ open, ask }: Target): void {
       const client = await open();
       client.write(head);
       const flood = client.flood(500 * piece.length, piece);
-      await refusalOf(client);
+      await readRefusal(client);
       await flood;
       client.write(end);
       expect(await client.ended).toBe('closed');
@@ -168,7 +168,7 @@ export function bodies({ open, ask }: Target): void {
       const client = await open();
       client.write(declare('/echo-late', 1_000_000));
       const flood = client.flood(1_000_000, Buffer.alloc(10_000));
-      await refusalOf(client);
+      await readRefusal(client);
       await flood;
       expect(await client.ended).toBe('closed');
     });
@@ -205,9 +205,9 @@ export function slowBodies({ start, open }: Target): void {
       const client = await open(hasty.port);
       client.write(head);
       const trickle = setInterval(() => client.write(piece), 5);
-      const reply = await client.read();
+      const response = await client.read();
       clearInterval(trickle);
-      expect([reply.status, json(reply).code, reply.headers.get('connection')]).toEqual([
+      expect([response.status, json(response).code, response.headers.get('connection')]).toEqual([
         408,
         'body_too_slow',
         'close',

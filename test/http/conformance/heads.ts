@@ -8,13 +8,13 @@ import { json, type Target } from '../support/target.ts';
 export function heads({ open, ask }: Target): void {
   describe.concurrent('the head of a request', () => {
     it.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])('contains the method %s', async (method) => {
-      const reply = await ask(`${method} /describe HTTP/1.1\r\n${host}Content-Length: 0\r\n\r\n`);
-      expect(json(reply)).toMatchObject({ method, path: '/describe', query: '', remoteAddress: '127.0.0.1' });
+      const response = await ask(`${method} /describe HTTP/1.1\r\n${host}Content-Length: 0\r\n\r\n`);
+      expect(json(response)).toMatchObject({ method, path: '/describe', query: '', remoteAddress: '127.0.0.1' });
     });
 
     it('contains path and query as sent', async () => {
-      const reply = await ask(get('/describe?a=%20+b&a=%zz&&c?d'));
-      expect(json(reply)).toMatchObject({ path: '/describe', query: 'a=%20+b&a=%zz&&c?d' });
+      const response = await ask(get('/describe?a=%20+b&a=%zz&&c?d'));
+      expect(json(response)).toMatchObject({ path: '/describe', query: 'a=%20+b&a=%zz&&c?d' });
     });
 
     it('decodes path parameters', async () => {
@@ -22,20 +22,20 @@ export function heads({ open, ask }: Target): void {
     });
 
     it('refuses a malformed escape in the path', async () => {
-      const reply = await ask(get('/items/%zz'));
-      expect([reply.status, json(reply).code]).toEqual([400, 'invalid_path']);
+      const response = await ask(get('/items/%zz'));
+      expect([response.status, json(response).code]).toEqual([400, 'invalid_path']);
     });
 
     it('contains headers by lower-case name and joins repeated ones', async () => {
       const fields = 'X-UPPER: Value\r\nx-two: a\r\nX-Two: b\r\nCookie: a=1\r\ncookie: b=2\r\nX-Empty:\r\n';
-      const reply = await ask(get('/describe?headers=x-upper,x-two,cookie,x-empty,x-missing', fields));
-      expect(json(reply).headers).toEqual(['Value', 'a, b', 'a=1; b=2', '', null]);
+      const response = await ask(get('/describe?headers=x-upper,x-two,cookie,x-empty,x-missing', fields));
+      expect(json(response).headers).toEqual(['Value', 'a, b', 'a=1; b=2', '', null]);
     });
 
     it('may have 3 KB of token', async () => {
       const token = `Bearer ${'t'.repeat(3_000)}`;
-      const reply = await ask(get('/describe?headers=authorization', `Authorization: ${token}\r\n`));
-      expect(json(reply).headers).toEqual([token]);
+      const response = await ask(get('/describe?headers=authorization', `Authorization: ${token}\r\n`));
+      expect(json(response).headers).toEqual([token]);
     });
 
     it('may arrive in pieces', async () => {
@@ -166,8 +166,8 @@ export function heads({ open, ask }: Target): void {
       '/describe#a',
       `${'/x'.repeat(9)}${'/..'.repeat(9)}/describe`,
     ])('with the path %s, which proxies may resolve, is refused', async (path) => {
-      const reply = await ask(get(path));
-      expect([reply.status, json(reply).code]).toEqual([400, 'invalid_path']);
+      const response = await ask(get(path));
+      expect([response.status, json(response).code]).toEqual([400, 'invalid_path']);
     });
 
     it.each([

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { RawClient } from '../support/raw-client.ts';
 import { declare, get, post } from '../support/requests.ts';
-import { arrival, json, refusalOf, type Target } from '../support/target.ts';
+import { arrival, json, readRefusal, type Target } from '../support/target.ts';
 
 const pem = (name: string) => fileURLToPath(new URL(`../support/tls/${name}.pem`, import.meta.url));
 
@@ -31,7 +31,7 @@ export function listeners({ start, server, open }: Target): void {
     it('evaluates the address of a request only when needed', async () => {
       const asked: string[] = [];
       const { port, stop } = await start({
-        addressOf(connected, request) {
+        findAddress(connected, request) {
           asked.push(connected);
           return `${connected} for ${request.header('x-forwarded-for')}`;
         },
@@ -70,7 +70,7 @@ export function listeners({ start, server, open }: Target): void {
       expect((await client.read()).body.toString()).toBe('hello');
       client.write(declare('/echo', 1_000_000));
       const flood = client.flood(1_000_000, Buffer.alloc(10_000));
-      await refusalOf(client);
+      await readRefusal(client);
       await flood;
       expect(await client.ended).toBe('closed');
       await secure.stop();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { chunk, chunkedHead, declare, get, host, post } from '../support/requests.ts';
-import { json, refusalOf, type Target } from '../support/target.ts';
+import { json, readRefusal, type Target } from '../support/target.ts';
 
 /** The content of each block of 64 KiB; `undefined` for a mixed one. */
 function numbersIn(body: Buffer): (number | undefined)[] {
@@ -105,7 +105,7 @@ export function replies({ open, ask, start }: Target): void {
       const client = await open();
       client.write(declare('/echo', 1_000_000, expectation));
       expect((await client.read()).status).toBe(100);
-      await refusalOf(client);
+      await readRefusal(client);
       expect(await client.ended).toBe('closed');
     });
   });
@@ -148,8 +148,8 @@ export function replies({ open, ask, start }: Target): void {
       ['HEAD', '/echo', 405, 'POST, OPTIONS'],
       ['PATCH', '/echo', 405, 'POST, OPTIONS'],
     ])('to %s %s is %i with Allow', async (method, path, status, allow) => {
-      const reply = await ask(`${method} ${path} HTTP/1.1\r\n${host}\r\n`, method);
-      expect([reply.status, reply.headers.get('allow')]).toEqual([status, allow]);
+      const response = await ask(`${method} ${path} HTTP/1.1\r\n${host}\r\n`, method);
+      expect([response.status, response.headers.get('allow')]).toEqual([status, allow]);
     });
 
     it('to OPTIONS may come from the route', async () => {
@@ -158,15 +158,15 @@ export function replies({ open, ask, start }: Target): void {
     });
 
     it('to an unknown path is 404', async () => {
-      const reply = await ask(get('/nowhere'));
-      expect([reply.status, json(reply).code]).toEqual([404, 'not_found']);
-      expect(reply.headers.get('content-type')).toBe('application/problem+json');
+      const response = await ask(get('/nowhere'));
+      expect([response.status, json(response).code]).toEqual([404, 'not_found']);
+      expect(response.headers.get('content-type')).toBe('application/problem+json');
     });
 
     it.each(['/throw', '/reject'])('of a failing handler is 500 and does not reveal the cause (%s)', async (path) => {
-      const reply = await ask(get(path));
-      expect([reply.status, json(reply).code]).toEqual([500, 'internal']);
-      expect(reply.body.toString()).not.toContain('secret cause');
+      const response = await ask(get(path));
+      expect([response.status, json(response).code]).toEqual([500, 'internal']);
+      expect(response.body.toString()).not.toContain('secret cause');
       expect(json(await ask(get('/errors')))).toContain('secret cause');
     });
   });

@@ -61,8 +61,8 @@ test.runIf(onBun)('a descriptor that another connection has now is not shut down
   descriptors.shutDown({ ...peer!, address: '127.0.0.2' });
   const closed = new Promise((resolve) => sockets[0]!.once('close', resolve));
   sockets[0]!.write('x\r\nConnection: close\r\n\r\n');
-  const answer = await new Promise<Buffer>((resolve) => sockets[0]!.once('data', resolve));
-  expect(answer.toString()).toContain('HTTP/1.1 204');
+  const response = await new Promise<Buffer>((resolve) => sockets[0]!.once('data', resolve));
+  expect(response.toString()).toContain('HTTP/1.1 204');
   await closed;
 });
 

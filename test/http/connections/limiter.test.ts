@@ -3,7 +3,7 @@ import { ConnectionLimiter, type Peer, usualLimit } from '../../../src/http/conn
 import { IpNetworks } from '../../../src/runtime/addresses.ts';
 
 /** A limiter of a process with these connections and ten other open files. */
-function limiterOf(peers: Peer[], perAddress?: number) {
+function createLimiter(peers: Peer[], perAddress?: number) {
   const state = { now: 0, lists: 0, lookMs: 0, peers, shut: [] as number[], warnings: 0 };
   const limiter = new ConnectionLimiter({
     descriptors: {
@@ -39,7 +39,7 @@ const peers = (count: number, address: (at: number) => string): Peer[] =>
   }));
 
 test('does not list connections while few files are open', () => {
-  const { limiter, state } = limiterOf(peers(10, () => '198.51.100.1'));
+  const { limiter, state } = createLimiter(peers(10, () => '198.51.100.1'));
   limiter.look();
   expect(state).toMatchObject({ lists: 0, shut: [] });
 });
@@ -50,14 +50,14 @@ test.each([
   ['addresses of several IPv6 networks', (at: number) => `2001:db8:0:${at.toString(16)}::1`, 0],
   ['a trusted proxy', (_: number) => '192.0.2.1', 0],
 ])('%s may have a quarter of the open files', (_what, address, closed) => {
-  const { limiter, state } = limiterOf(peers(45, address));
+  const { limiter, state } = createLimiter(peers(45, address));
   limiter.look();
   expect(limiter.closed).toBe(closed);
   expect(state.shut.toSorted((a, b) => a - b)).toEqual(Array.from({ length: closed }, (_, at) => 25 + at));
 });
 
 test('0 disables the limit of an address, but a quarter of the open files stays free', () => {
-  const { limiter } = limiterOf(
+  const { limiter } = createLimiter(
     peers(80, () => '198.51.100.1'),
     0,
   );
@@ -66,13 +66,13 @@ test('0 disables the limit of an address, but a quarter of the open files stays 
 });
 
 test('a quarter of the open files stays free even with many addresses', () => {
-  const { limiter } = limiterOf(peers(85, (at) => `198.51.100.${at}`));
+  const { limiter } = createLimiter(peers(85, (at) => `198.51.100.${at}`));
   limiter.look();
   expect(limiter.closed).toBe(85 - (75 - 10));
 });
 
 test('the next check waits several times the duration of the last one', () => {
-  const { limiter, state } = limiterOf(peers(45, () => '198.51.100.1'));
+  const { limiter, state } = createLimiter(peers(45, () => '198.51.100.1'));
   state.lookMs = 40;
   limiter.look();
   state.now = 100;
@@ -84,7 +84,7 @@ test('the next check waits several times the duration of the last one', () => {
 });
 
 test('the log warns once a minute', () => {
-  const { limiter, state } = limiterOf(peers(45, () => '198.51.100.1'));
+  const { limiter, state } = createLimiter(peers(45, () => '198.51.100.1'));
   for (; state.now < 60_000; state.now += 10_000) limiter.look();
   expect(state.warnings).toBe(1);
   limiter.look();

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type OpenConnection, surplusOf } from '../../../src/http/connection-limiter.ts';
+import { findSurplus, type OpenConnection } from '../../../src/http/connection-limiter.ts';
 
 const unlimited = Number.POSITIVE_INFINITY;
 
 /** Connections of an address, most recently answered first. */
-function connectionsOf(from: string | undefined, count: number, first: number): OpenConnection[] {
+function createConnections(from: string | undefined, count: number, first: number): OpenConnection[] {
   return Array.from({ length: count }, (_, at) => ({ descriptor: first + at, from, answered: true, quietMs: at * 10 }));
 }
 
@@ -20,24 +20,24 @@ const numbers = (connections: readonly OpenConnection[]) =>
 
 describe('the surplus', () => {
   test('of an address are the least recently answered connections', () => {
-    const open = [...connectionsOf('192.0.2.1', 4, 10), ...connectionsOf('192.0.2.2', 2, 20)];
-    expect(numbers(surplusOf(open, { perAddress: 2, total: unlimited }))).toEqual([12, 13]);
+    const open = [...createConnections('192.0.2.1', 4, 10), ...createConnections('192.0.2.2', 2, 20)];
+    expect(numbers(findSurplus(open, { perAddress: 2, total: unlimited }))).toEqual([12, 13]);
   });
 
   test('of an address are first the connections never answered', () => {
     const half = { descriptor: 30, from: '192.0.2.1', answered: false, quietMs: 0 };
-    const open = [half, ...connectionsOf('192.0.2.1', 4, 10)];
-    expect(numbers(surplusOf(open, { perAddress: 4, total: unlimited }))).toEqual([30]);
+    const open = [half, ...createConnections('192.0.2.1', 4, 10)];
+    expect(numbers(findSurplus(open, { perAddress: 4, total: unlimited }))).toEqual([30]);
   });
 
   test('of all addresses comes from those with the most connections', () => {
-    const open = [...connectionsOf('192.0.2.1', 5, 10), ...connectionsOf('192.0.2.2', 2, 20)];
-    expect(numbers(surplusOf(open, { perAddress: unlimited, total: 4 }))).toEqual([12, 13, 14]);
+    const open = [...createConnections('192.0.2.1', 5, 10), ...createConnections('192.0.2.2', 2, 20)];
+    expect(numbers(findSurplus(open, { perAddress: unlimited, total: 4 }))).toEqual([12, 13, 14]);
   });
 
   test('spares a trusted proxy while a client has several connections', () => {
-    const open = [...connectionsOf(undefined, 5, 10), ...connectionsOf('192.0.2.2', 5, 20)];
-    expect(numbers(surplusOf(open, { perAddress: 3, total: 6 }))).toEqual([21, 22, 23, 24]);
+    const open = [...createConnections(undefined, 5, 10), ...createConnections('192.0.2.2', 5, 20)];
+    expect(numbers(findSurplus(open, { perAddress: 3, total: 6 }))).toEqual([21, 22, 23, 24]);
   });
 
   const connection = fc.record({
@@ -52,7 +52,7 @@ describe('the surplus', () => {
   test('leaves each address and the total within the limits, and closes no more than necessary', () => {
     fc.assert(
       fc.property(connections, fc.integer({ min: 1, max: 10 }), fc.nat(40), (open, perAddress, total) => {
-        const surplus = new Set(surplusOf(open, { perAddress, total }));
+        const surplus = new Set(findSurplus(open, { perAddress, total }));
         const kept = open.filter((each) => !surplus.has(each));
         for (const [from, count] of counts(kept)) if (from !== undefined) expect(count).toBeLessThanOrEqual(perAddress);
         const within = [...counts(open)].map(([from, count]) =>
@@ -67,7 +67,7 @@ describe('the surplus', () => {
   test('never includes a connection while one of the same address that was answered earlier stays open', () => {
     fc.assert(
       fc.property(connections, fc.integer({ min: 1, max: 10 }), fc.nat(40), (open, perAddress, total) => {
-        const surplus = new Set(surplusOf(open, { perAddress, total }));
+        const surplus = new Set(findSurplus(open, { perAddress, total }));
         for (const gone of surplus)
           for (const other of open)
             if (other.from === gone.from && other.answered === gone.answered && other.quietMs > gone.quietMs)

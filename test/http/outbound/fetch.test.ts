@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { type FetchRules, OutboundError, outboundFetch } from '../../../src/http/outbound/fetch.ts';
-import { type Answering, openReceiver } from '../../webhooks/receiver.ts';
+import { openReceiver, type Responder } from '../../webhooks/receiver.ts';
 
 const pem = (name: string) => readFileSync(new URL(`../support/tls/${name}.pem`, import.meta.url), 'utf8');
 const tls = { key: pem('key'), cert: pem('cert') };
@@ -15,11 +15,11 @@ const rules: FetchRules = {
   maxBytes: 1000,
 };
 
-async function fetched(answer: Answering, more: Partial<FetchRules> = {}) {
-  const { port, received } = await openReceiver(answer);
+async function fetched(respond: Responder, more: Partial<FetchRules> = {}) {
+  const { port, received } = await openReceiver(respond);
   const get = outboundFetch({ ...rules, ...more });
-  const answered = get(`http://issuer.example.com:${port}/keys?a=1`).catch((error: unknown) => error);
-  return { answered, received };
+  const result = get(`http://issuer.example.com:${port}/keys?a=1`).catch((error: unknown) => error);
+  return { answered: result, received };
 }
 
 describe('an outbound fetch', () => {
@@ -28,14 +28,14 @@ describe('an outbound fetch', () => {
       response.writeHead(400, { 'content-type': 'application/json' }).end('{"error":"invalid_grant"}'),
     );
     const post = outboundFetch(rules);
-    const answer = await post(`http://issuer.example.com:${port}/token`, {
+    const result = await post(`http://issuer.example.com:${port}/token`, {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       body: new URLSearchParams({ code: 'a b' }),
     });
-    expect(answer.status).toBe(400);
-    expect(answer.headers.get('content-type')).toBe('application/json');
-    expect(await answer.json()).toEqual({ error: 'invalid_grant' });
+    expect(result.status).toBe(400);
+    expect(result.headers.get('content-type')).toBe('application/json');
+    expect(await result.json()).toEqual({ error: 'invalid_grant' });
     expect(received).toMatchObject([
       {
         path: '/token',

@@ -9,9 +9,9 @@ function open(list: string | undefined, header: Proxies['header'] = 'x-forwarded
   const warnings: object[] = [];
   const trusted = list === undefined ? new IpNetworks([]) : readNetworks(list);
   const log = { warn: (msg: string, fields = {}) => void warnings.push({ msg, ...fields }) };
-  const addressOf = clientAddress({ trusted, header, log });
+  const findAddress = clientAddress({ trusted, header, log });
   const of = (connected: string, headers: Record<string, string> = {}) =>
-    addressOf(connected, fakeRequest({ headers }));
+    findAddress(connected, fakeRequest({ headers }));
   return { of, warnings };
 }
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 
-export interface RawReply {
+export interface RawResponse {
   readonly status: number;
   /** By lower-case name. */
   readonly headers: ReadonlyMap<string, string>;
@@ -82,7 +82,7 @@ export class RawClient {
   }
 
   /** @param method of the request, because a reply to `HEAD` never has a body */
-  async read(method = 'GET'): Promise<RawReply> {
+  async read(method = 'GET'): Promise<RawResponse> {
     const head = (await this.#take(await this.#find(headEnd))).toString('latin1');
     await this.#take(headEnd.length);
     const [line, ...fields] = head.split('\r\n');
@@ -115,9 +115,9 @@ export class RawClient {
     }
   }
 
-  async #find(mark: string): Promise<number> {
+  async #find(text: string): Promise<number> {
     for (;;) {
-      const at = this.#received.indexOf(mark);
+      const at = this.#received.indexOf(text);
       if (at >= 0) return at;
       await this.#more();
     }

@@ -6,9 +6,9 @@ import type { HttpEngine } from '../../../src/http/types.ts';
 export function relayed(engine: HttpEngine): HttpEngine {
   return {
     name: engine.name,
-    async listen({ dispatch, addressOf, ...options }) {
+    async listen({ dispatch, findAddress, ...options }) {
       const { port1, port2 } = new MessageChannel();
-      new Receiver(port1, { dispatch, ...(addressOf && { addressOf }) });
+      new Receiver(port1, { dispatch, ...(findAddress && { findAddress }) });
       const forwarder = new Forwarder(port2);
       const stop = () => {
         port1.close();

@@ -3,19 +3,25 @@ import { readBody } from '../../../src/http/body.ts';
 import { parseQuery } from '../../../src/http/pairs.ts';
 import { sharedHeaders, withRequestId } from '../../../src/http/request-ids.ts';
 import { createRouter } from '../../../src/http/router.ts';
-import { ClientGone, type Dispatch, type Reply, type Request, type Route } from '../../../src/http/types.ts';
+import {
+  DisconnectError,
+  type Dispatch,
+  type HttpResponse,
+  type Request,
+  type Route,
+} from '../../../src/http/types.ts';
 import { LargeBodies } from '../../../src/ingest/admission/large-bodies.ts';
 
 /** Maximum body size of these routes. */
 export const bodyLimit = 65_536;
 
-const json = (value: unknown): Reply => ({
+const json = (value: unknown): HttpResponse => ({
   status: 200,
   headers: { 'content-type': 'application/json' },
   body: JSON.stringify(value),
 });
 
-const reused: Reply = { status: 200, headers: { 'content-type': 'text/plain' }, body: 'again', isReused: true };
+const reused: HttpResponse = { status: 200, headers: { 'content-type': 'text/plain' }, body: 'again', isReused: true };
 
 const shared = sharedHeaders({ 'content-type': 'text/plain', 'x-shared': 'yes' });
 
@@ -28,12 +34,12 @@ export function testDispatch(shutDown: (graceMs: number) => void): Dispatch {
   const received: string[] = [];
   const gone: string[] = [];
   const errors: string[] = [];
-  const echo = async (request: Request): Promise<Reply> => {
+  const echo = async (request: Request): Promise<HttpResponse> => {
     try {
       const body = await readBody(request, bodyLimit);
       return { status: 200, headers: { 'content-type': 'application/octet-stream' }, body };
     } catch (error) {
-      if (error instanceof ClientGone) gone.push(request.query);
+      if (error instanceof DisconnectError) gone.push(request.query);
       throw error;
     }
   };
@@ -42,20 +48,20 @@ export function testDispatch(shutDown: (graceMs: number) => void): Dispatch {
     release = resolve;
   });
   const budgets = new Map<string, LargeBodies>();
-  const budgetOf = ({ query }: Request) => {
+  const findBudget = ({ query }: Request) => {
     const budget = budgets.get(query) ?? new LargeBodies(budgetBytes);
     budgets.set(query, budget);
     return budget;
   };
   /** Answers with the used part of the budget in the query while a body is held. */
-  const hold = async (request: Request): Promise<Reply> => {
-    const budget = budgetOf(request);
+  const hold = async (request: Request): Promise<HttpResponse> => {
+    const budget = findBudget(request);
     const body = await readBody(request, bodyLimit, budget);
     const { held } = budget;
     budget.release(body);
     return json({ length: body.length, held });
   };
-  const describe = (request: Request): Reply => {
+  const describe = (request: Request): HttpResponse => {
     const { method, path, query, remoteAddress } = request;
     const names = /^headers=(.*)$/.exec(query)?.[1]?.split(',') ?? [];
     const headers = names.map((name) => request.header(name) ?? null);
@@ -63,7 +69,7 @@ export function testDispatch(shutDown: (graceMs: number) => void): Dispatch {
   };
   /** The outcome of chunked bodies, by the query of their request. */
   const taken = new Map<string, { pieces: number; stops: number }>();
-  const piecesOf = ({ query }: Request, count: number): Reply => {
+  const respondInChunks = ({ query }: Request, count: number): HttpResponse => {
     const told = { pieces: 0, stops: 0 };
     taken.set(query, told);
     const places = [0, 1].map(() => new Uint8Array(new SharedArrayBuffer(65_536)));
@@ -78,12 +84,12 @@ export function testDispatch(shutDown: (graceMs: number) => void): Dispatch {
     const stop = () => {
       told.stops += 1;
     };
-    return { status: 200, headers: { 'content-type': 'text/x' }, pieces: { next, stop } };
+    return { status: 200, headers: { 'content-type': 'text/x' }, chunks: { next, stop } };
   };
   const routes: Route[] = [
-    { method: 'GET', path: '/pieces', handle: (request) => piecesOf(request, 20) },
-    { method: 'GET', path: '/some-pieces', handle: (request) => piecesOf(request, 400) },
-    { method: 'GET', path: '/many-pieces', handle: (request) => piecesOf(request, 100_000) },
+    { method: 'GET', path: '/pieces', handle: (request) => respondInChunks(request, 20) },
+    { method: 'GET', path: '/some-pieces', handle: (request) => respondInChunks(request, 400) },
+    { method: 'GET', path: '/many-pieces', handle: (request) => respondInChunks(request, 100_000) },
     { method: 'GET', path: '/pieces/:query', handle: (_, { query }) => json(taken.get(query!)) },
     { method: 'GET', path: '/describe', handle: describe },
     { method: 'POST', path: '/describe', handle: describe },
@@ -101,7 +107,7 @@ export function testDispatch(shutDown: (graceMs: number) => void): Dispatch {
     },
     { method: 'POST', path: '/echo-late', handle: (request) => sleep(100).then(() => echo(request)) },
     { method: 'POST', path: '/hold', handle: hold },
-    { method: 'GET', path: '/hold', handle: (request) => json({ held: budgetOf(request).held }) },
+    { method: 'GET', path: '/hold', handle: (request) => json({ held: findBudget(request).held }) },
     { method: 'POST', path: '/unread', handle: () => ({ status: 503 }) },
     { method: 'POST', path: '/accept', handle: (request) => echo(request).then(() => ({ status: 202 })) },
     { method: 'GET', path: '/accept', handle: () => ({ status: 202 }) },

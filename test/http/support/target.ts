@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect } from 'vitest';
-import { RawClient, type RawReply } from './raw-client.ts';
+import { RawClient, type RawResponse } from './raw-client.ts';
 import { get } from './requests.ts';
 import type { RunningServer, StartServer } from './servers.ts';
 
@@ -10,7 +10,7 @@ export interface Target {
   /** Opens a connection, which is closed after the suite. */
   readonly open: (port?: number) => Promise<RawClient>;
   /** Sends one request on a new connection and returns the reply. */
-  readonly ask: (request: string | Uint8Array, method?: string) => Promise<RawReply>;
+  readonly ask: (request: string | Uint8Array, method?: string) => Promise<RawResponse>;
 }
 
 /** Starts the HTTP engine before the tests of the suite and stops it after them. */
@@ -31,7 +31,7 @@ export function openTarget(start: StartServer): Target {
     return client;
   }
 
-  async function ask(request: string | Uint8Array, method = 'GET'): Promise<RawReply> {
+  async function ask(request: string | Uint8Array, method = 'GET'): Promise<RawResponse> {
     const client = await open();
     client.write(request);
     return client.read(method);
@@ -39,8 +39,8 @@ export function openTarget(start: StartServer): Target {
   return { start, server: () => server, open, ask };
 }
 
-export function json(reply: RawReply) {
-  return JSON.parse(reply.body.toString());
+export function json(response: RawResponse) {
+  return JSON.parse(response.body.toString());
 }
 
 /** Waits until the server has dispatched a request. @param request as `PATH?QUERY` @param client another client of the server */
@@ -52,10 +52,10 @@ export async function arrival(request: string, client: RawClient): Promise<void>
 }
 
 /** Reads the refusal of a body that is too large. */
-export async function refusalOf(client: RawClient): Promise<RawReply> {
-  const reply = await client.read();
-  expect(reply.status).toBe(413);
-  expect(json(reply).code).toBe('body_too_large');
-  expect(reply.headers.get('connection')).toBe('close');
-  return reply;
+export async function readRefusal(client: RawClient): Promise<RawResponse> {
+  const response = await client.read();
+  expect(response.status).toBe(413);
+  expect(json(response).code).toBe('body_too_large');
+  expect(response.headers.get('connection')).toBe('close');
+  return response;
 }

@@ -9,7 +9,7 @@ function open(most = 1e9) {
   const bodies = new LargeBodies(most, (callback) => ends.push(callback));
   const order: string[] = [];
   async function work(sender: string, size: number): Promise<void> {
-    await bodies.turn(kilobytes(size), sender);
+    await bodies.waitForSlot(kilobytes(size), sender);
     order.push(sender);
   }
   async function endTurn(): Promise<void> {
@@ -21,9 +21,9 @@ function open(most = 1e9) {
 
 test('a small body never waits for large ones', () => {
   const { bodies } = open();
-  const small = () => bodies.turn(kilobytes(4), 'quiet');
+  const small = () => bodies.waitForSlot(kilobytes(4), 'quiet');
   expect(small()).toBeUndefined();
-  for (let n = 0; n < 10; n += 1) void bodies.turn(kilobytes(60), 'noisy');
+  for (let n = 0; n < 10; n += 1) void bodies.waitForSlot(kilobytes(60), 'noisy');
   expect(small()).toBeUndefined();
 });
 
@@ -75,7 +75,7 @@ test('the budget refuses a body that does not fit, and accepts it once enough is
 
 test('the waiting bodies of one sender use at most half of the budget', () => {
   const { bodies } = open(200 * 1024);
-  const wait = (sender: string) => void bodies.turn(kilobytes(60), sender);
+  const wait = (sender: string) => void bodies.waitForSlot(kilobytes(60), sender);
   for (let n = 0; n < 2; n += 1) wait('noisy'); // The first is processed at once.
   expect(() => wait('noisy')).toThrow(expect.objectContaining({ code: 'backpressure' }));
   wait('quiet');

@@ -82,18 +82,22 @@ test.each([
   const monitor = new QueueMonitor(marks);
   monitor.leave(fill(monitor, 1, 1, 0, 2));
   const group = fill(monitor, packets, bytes, 0, 1);
-  expect([monitor.admits(0), monitor.admitsOf(1, 0), monitor.admitsOf(2, 0)]).toEqual([true, false, true]);
+  expect([monitor.admits(0), monitor.admitsApplication(1, 0), monitor.admitsApplication(2, 0)]).toEqual([
+    true,
+    false,
+    true,
+  ]);
   monitor.leave(group);
-  expect(monitor.admitsOf(1, 0)).toBe(true);
+  expect(monitor.admitsApplication(1, 0)).toBe(true);
 });
 
 test('an application that has sent alone for ten seconds may fill the queue', () => {
   const monitor = new QueueMonitor(marks);
   fill(monitor, 3, 1, 0, 1);
-  expect(monitor.admitsOf(1, 0)).toBe(true);
+  expect(monitor.admitsApplication(1, 0)).toBe(true);
   monitor.leave(fill(monitor, 1, 1, 5, 2));
-  expect(monitor.admitsOf(1, 10_005)).toBe(false);
-  expect(monitor.admitsOf(1, 10_006)).toBe(true);
+  expect(monitor.admitsApplication(1, 10_005)).toBe(false);
+  expect(monitor.admitsApplication(1, 10_006)).toBe(true);
 });
 
 describe('queues of several threads', () => {
@@ -131,6 +135,6 @@ describe('queues of several threads', () => {
       fill(monitor, 1, 1, 0, 2);
       fill(monitor, 1, 1, 0, 1);
     }
-    expect([main, one, two].map((monitor) => monitor.admitsOf(1, 0))).toEqual([true, false, false]);
+    expect([main, one, two].map((monitor) => monitor.admitsApplication(1, 0))).toEqual([true, false, false]);
   });
 });

@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { ApiError } from '../../../src/contract/errors.ts';
+import { Refusal } from '../../../src/contract/errors.ts';
 import { routesFrom } from '../../../src/http/endpoint.ts';
 import { createRouter } from '../../../src/http/router.ts';
 import { type IdentityDeps, mintEndpoints } from '../../../src/ingest/formats/identities/format.ts';
@@ -18,18 +18,18 @@ describe('a mint', () => {
   const people = opened(openPeople);
 
   const words = (count: number) => Array.from({ length: count }, (_, index) => `w${index}`);
-  const claimsOf = (count: number) => Object.fromEntries(words(count).map((word) => [word, true]));
+  const createClaims = (count: number) => Object.fromEntries(words(count).map((word) => [word, true]));
 
   test('is answered with the identity and an opaque id, and the answer must not be cached', async () => {
-    const answer = await people.post({
+    const response = await people.post({
       identity: 'ann',
       groups: ['beta'],
       claims: { plan: 'pro', seats: 3, vip: true },
     });
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get('content-type')).toBe('application/json');
-    expect(answer.headers.get('cache-control')).toBe('no-store');
-    const body = (await answer.json()) as { instanceId: string };
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('application/json');
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    const body = (await response.json()) as { instanceId: string };
     expect(body).toEqual({ identity: 'ann', instanceId: expect.stringMatching(/^fm_in_[0-9a-f]{72}$/) });
     expect(await people.mint('ann')).not.toBe(body.instanceId);
   });
@@ -37,8 +37,8 @@ describe('a mint', () => {
   test.each<[string, unknown]>([
     ['256 characters', { identity: '🙂'.repeat(256) }],
     ['the name of an object property', { identity: '__proto__' }],
-    ['100 groups and 50 claims', { identity: 'x', groups: words(100), claims: claimsOf(50) }],
-    ['claims of null', { identity: 'x', claims: { ...claimsOf(50), a: null, b: null } }],
+    ['100 groups and 50 claims', { identity: 'x', groups: words(100), claims: createClaims(50) }],
+    ['claims of null', { identity: 'x', claims: { ...createClaims(50), a: null, b: null } }],
     ['a claim named __proto__', '{"identity":"x","claims":{"__proto__":1,"constructor":"c"}}'],
     ['unknown fields', { identity: 'x', more: [1] }],
   ])('takes %s', async (_, body) => {
@@ -57,7 +57,7 @@ describe('a mint', () => {
     ['101 groups', { identity: 'x', groups: words(101) }, 'invalid_body'],
     ['a group that is not a string', { identity: 'x', groups: [1] }, 'invalid_body'],
     ['groups of null', { identity: 'x', groups: null }, 'invalid_body'],
-    ['51 claims', { identity: 'x', claims: claimsOf(51) }, 'invalid_body'],
+    ['51 claims', { identity: 'x', claims: createClaims(51) }, 'invalid_body'],
     ['a claim that is an object', { identity: 'x', claims: { a: {} } }, 'invalid_body'],
     ['a number that is not finite', '{"identity":"x","claims":{"a":1e400}}', 'invalid_body'],
     ['a list', [], 'invalid_body'],
@@ -65,9 +65,9 @@ describe('a mint', () => {
     ['no JSON', '{', 'invalid_json'],
     ['nothing', '', 'invalid_json'],
   ])('of %s is refused', async (_, body, code) => {
-    const answer = await people.post(body);
-    expect(answer.status).toBe(400);
-    expect(await answer.json()).toMatchObject({ code });
+    const response = await people.post(body);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ code });
   });
 
   test.each<[string, unknown, string]>([
@@ -76,8 +76,8 @@ describe('a mint', () => {
     ['claims', null, 'claims must be an object of at most 50 strings, numbers and booleans; omit it'],
     ['claims', { a: {} }, 'claims must be an object of at most 50 strings, numbers and booleans'],
   ])('with invalid %s (%j) is refused with the valid form', async (field, value, detail) => {
-    const answer = await people.post({ identity: 'x', [field]: value });
-    expect(await answer.json()).toMatchObject({ code: 'invalid_body', detail: expect.stringContaining(detail) });
+    const response = await people.post({ identity: 'x', [field]: value });
+    expect(await response.json()).toMatchObject({ code: 'invalid_body', detail: expect.stringContaining(detail) });
   });
 
   test.each<[string, (keys: People['keys']) => string]>([
@@ -86,8 +86,8 @@ describe('a mint', () => {
     ['after bearer', (keys) => `bearer ${keys.Backend}`],
     ['after BEARER and two spaces', (keys) => `BEARER  ${keys.Backend}`],
   ])('takes the Backend key %s', async (_, authorization) => {
-    const answer = await people.post({ identity: 'x' }, { authorization: authorization(people.keys) });
-    expect(answer.status).toBe(200);
+    const response = await people.post({ identity: 'x' }, { authorization: authorization(people.keys) });
+    expect(response.status).toBe(200);
   });
 
   test.each<[string, (keys: People['keys']) => string | undefined, number, string]>([
@@ -102,10 +102,10 @@ describe('a mint', () => {
   ])('with %s is refused, whatever its body', async (_, authorization, status, code) => {
     const header = authorization(people.keys);
     for (const body of [{ identity: 'x' }, '{', 'x'.repeat(70_000)]) {
-      const answer = await people.post(body, header === undefined ? {} : { authorization: header });
-      expect(answer.status).toBe(status);
-      expect(answer.headers.get('www-authenticate')).toBe(status === 401 ? 'Bearer' : null);
-      expect(await answer.json()).toMatchObject({ code });
+      const response = await people.post(body, header === undefined ? {} : { authorization: header });
+      expect(response.status).toBe(status);
+      expect(response.headers.get('www-authenticate')).toBe(status === 401 ? 'Bearer' : null);
+      expect(await response.json()).toMatchObject({ code });
     }
   });
 
@@ -121,11 +121,11 @@ describe('a mint', () => {
   });
 
   test('of another content type is refused', async () => {
-    const answer = await people.post('{"identity":"x"}', {
+    const response = await people.post('{"identity":"x"}', {
       authorization: people.keys.Backend,
       'content-type': 'text/plain',
     });
-    expect(await answer.json()).toMatchObject({ status: 400, code: 'invalid_content_type' });
+    expect(await response.json()).toMatchObject({ status: 400, code: 'invalid_content_type' });
   });
 
   test('with a revoked key is refused', async () => {
@@ -138,7 +138,7 @@ describe('a mint', () => {
   test('has no CORS headers in any answer, and no preflight', async () => {
     const origin = 'https://shop.example.com';
     const url = `http://${people.service.http}/api/frontend/identities`;
-    const answers = [
+    const responses = [
       await people.post({ identity: 'x' }, { authorization: people.keys.Backend, origin }),
       await people.post({}, { authorization: people.keys.Backend, origin }),
       await people.post({}, { authorization: people.keys.Frontend, origin }),
@@ -146,8 +146,8 @@ describe('a mint', () => {
       await fetch(url, { method: 'OPTIONS', headers: { origin, 'access-control-request-method': 'POST' } }),
       await fetch(url, { headers: { origin } }),
     ];
-    expect(answers.map(({ status }) => status)).toEqual([200, 400, 403, 401, 405, 405]);
-    for (const { headers } of answers) {
+    expect(responses.map(({ status }) => status)).toEqual([200, 400, 403, 401, 405, 405]);
+    for (const { headers } of responses) {
       expect([...headers.keys()].filter((name) => name.startsWith('access-control-'))).toEqual([]);
     }
   });
@@ -157,12 +157,12 @@ test.each<[string, Partial<IdentityDeps>, string]>([
   ['the store is unavailable', { health: { ready: false } as StoreHealth }, 'store_unavailable'],
   [
     'the spool is full',
-    { usage: { refusal: () => new ApiError('spool_full', 'PostgreSQL accepts no data', 5) } },
+    { usage: { refusal: () => new Refusal('spool_full', 'PostgreSQL accepts no data', 5) } },
     'spool_full',
   ],
   ['the queue is full', { monitor: fullMonitor() }, 'backpressure'],
 ])('while %s, a mint is answered 503 before any other check', async (_, state, code) => {
-  const parts = {
+  const services = {
     clock: testClock(),
     health: { ready: true } as StoreHealth,
     usage: { refusal: () => undefined },
@@ -172,10 +172,10 @@ test.each<[string, Partial<IdentityDeps>, string]>([
     ledger: { refusedUnread: () => {} },
     ...state,
   };
-  const dispatch = createRouter(routesFrom([mintEndpoints(65_536)], parts as unknown as IdentityDeps));
-  const answer = await send(dispatch, '/api/frontend/identities', { method: 'POST' });
-  expect(answer).toMatchObject({ status: 503, json: { code } });
-  expect(answer.headers['retry-after']).toMatch(/^[1-9]\d*$/);
+  const dispatch = createRouter(routesFrom([mintEndpoints(65_536)], services as unknown as IdentityDeps));
+  const response = await send(dispatch, '/api/frontend/identities', { method: 'POST' });
+  expect(response).toMatchObject({ status: 503, json: { code } });
+  expect(response.headers['retry-after']).toMatch(/^[1-9]\d*$/);
 });
 
 function fullMonitor(): QueueMonitor {

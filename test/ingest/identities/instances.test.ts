@@ -160,7 +160,7 @@ function openInstances() {
   let random = 0;
   const main = new Instances({
     usage: {
-      peopleOf: () => store,
+      findPeople: () => store,
       digestSecret: secret,
       resolvesLater: false,
       keepMint: async (mint) => put(mint),

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { HourRows, ledgerText, type SentSubject } from '../../../src/ingest/ledger/hour-rows.ts';
+import { HourRows, ledgerText, type SentDimensions } from '../../../src/ingest/ledger/hour-rows.ts';
 import { sendersPerHour } from '../../../src/storage/aggregate/hot-ledger.ts';
-import type { LedgerSubject } from '../../../src/storage/lmdb/ledger.ts';
+import type { LedgerDimensions } from '../../../src/storage/lmdb/ledger.ts';
 
-const subject: SentSubject = {
+const dimensions: SentDimensions = {
   environment: null,
   transport: 'http',
   route: 'telemetry',
@@ -14,32 +14,32 @@ const subject: SentSubject = {
   userAgent: undefined,
 };
 
-function agentOf({ subject: text }: { subject: string }): unknown {
+function readUserAgent({ subject: text }: { subject: string }): unknown {
   return JSON.parse(text)[6];
 }
 
 test('senders over the limit are merged into one', () => {
   const rows = new HourRows(1, 2, []);
-  const agents = Array.from({ length: 1000 }, (_, index) => rows.row({ ...subject, userAgent: `a${index}` }));
-  expect(new Set(agents.map(agentOf)).size).toBe(sendersPerHour + 1);
-  expect(agentOf(agents.at(-1)!)).toBe('__other__');
-  expect(agentOf(rows.row({ ...subject, userAgent: 'a0', status: 403 }))).toBe('a0');
+  const agents = Array.from({ length: 1000 }, (_, index) => rows.row({ ...dimensions, userAgent: `a${index}` }));
+  expect(new Set(agents.map(readUserAgent)).size).toBe(sendersPerHour + 1);
+  expect(readUserAgent(agents.at(-1)!)).toBe('__other__');
+  expect(readUserAgent(rows.row({ ...dimensions, userAgent: 'a0', status: 403 }))).toBe('a0');
   expect(rows.size).toBe(sendersPerHour + 2);
 });
 
 test('stored senders survive a restart', () => {
-  const stored = Array.from({ length: sendersPerHour }, (_, index): LedgerSubject => {
-    return { ...subject, userAgent: `a${index}`, instance: null };
+  const stored = Array.from({ length: sendersPerHour }, (_, index): LedgerDimensions => {
+    return { ...dimensions, userAgent: `a${index}`, instance: null };
   });
   const rows = new HourRows(1, 2, stored);
-  expect(agentOf(rows.row({ ...subject, userAgent: 'new' }))).toBe('__other__');
-  expect(agentOf(rows.row({ ...subject, userAgent: 'a7' }))).toBe('a7');
+  expect(readUserAgent(rows.row({ ...dimensions, userAgent: 'new' }))).toBe('__other__');
+  expect(readUserAgent(rows.row({ ...dimensions, userAgent: 'a7' }))).toBe('a7');
 });
 
 test('the number of rows of an hour is limited for any number of reasons', () => {
   const rows = new HourRows(1, 2, []);
   for (let at = 0; at < 20_000; at++) {
-    rows.row({ ...subject, userAgent: `a${at % 50}`, code: `code_${at % 100}` });
+    rows.row({ ...dimensions, userAgent: `a${at % 50}`, code: `code_${at % 100}` });
   }
   expect(rows.size).toBeLessThanOrEqual(1100);
 });

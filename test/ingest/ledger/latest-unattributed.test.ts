@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Claim, LatestUnattributed, maxKinds } from '../../../src/ingest/ledger/ledger.ts';
+import { type Claim, maxKinds, UnattributedRefusals } from '../../../src/ingest/ledger/ledger.ts';
 
 const source = { route: 'telemetry', transport: 'http', userAgent: 'shop/1' } as const;
 const key = `fm_fe_${'1234567890'.repeat(4)}`;
 
 test('refusals of one kind are counted together, and the latest kind comes first', () => {
-  const latestUnattributed = new LatestUnattributed();
+  const latestUnattributed = new UnattributedRefusals();
   latestUnattributed.add('unknown_key', source, { appKey: key, environment: 'Production' }, 1);
   latestUnattributed.add('unknown_key', source, { appKey: key, environment: 'Staging' }, 2);
   latestUnattributed.add('unknown_key', source, { appKey: key, environment: 'Production' }, 3);
@@ -27,7 +27,7 @@ test.each([
   ['a placeholder', 'YOUR_KEY', null],
   ['nothing', undefined, null],
 ])('keeps a recognisable prefix of %s, and no secret', (_, appKey, keyPrefix) => {
-  const latestUnattributed = new LatestUnattributed();
+  const latestUnattributed = new UnattributedRefusals();
   latestUnattributed.add('unknown_key', source, { appKey }, 1);
   expect(latestUnattributed.latest[0]?.keyPrefix).toBe(keyPrefix);
 });
@@ -39,7 +39,7 @@ test('limits what unauthenticated senders can store, and keeps no complete key',
   const claim: fc.Arbitrary<Claim> = fc.record({ appKey: text, environment: text, origin: text });
   fc.assert(
     fc.property(fc.array(fc.tuple(claim, text), { maxLength: 200, size: 'max' }), (sent) => {
-      const latestUnattributed = new LatestUnattributed();
+      const latestUnattributed = new UnattributedRefusals();
       for (const [at, [each, userAgent]] of sent.entries())
         latestUnattributed.add('unknown_key', { ...source, userAgent }, each, at);
       expect(latestUnattributed.latest.length).toBeLessThanOrEqual(maxKinds);

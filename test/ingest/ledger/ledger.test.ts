@@ -84,7 +84,7 @@ async function openShop(fields: object = {}) {
   return { id, key, report: { ...head, instanceName: 'web-7', stats: [] } };
 }
 
-interface Refused {
+interface RefusalCase {
   readonly name: string;
   readonly code: string;
   readonly status: number;
@@ -98,7 +98,7 @@ interface Refused {
 
 const rpc = ['grpc', 'grpc-web'];
 
-const refusals: readonly Refused[] = [
+const refusals: readonly RefusalCase[] = [
   { name: 'truncated', code: 'invalid_json', status: 400, by: ['http'], mangle: cutOff },
   { name: 'truncated', code: 'invalid_protobuf', status: 400, by: rpc, mangle: cutOff },
   { name: 'that is not UTF-8', code: 'invalid_encoding', status: 400, by: ['http'], mangle: withOddByte },

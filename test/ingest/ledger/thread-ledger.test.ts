@@ -1,22 +1,22 @@
 import { expect, test } from 'vitest';
-import { ApiError } from '../../../src/contract/errors.ts';
+import { Refusal } from '../../../src/contract/errors.ts';
 import { Ledger } from '../../../src/ingest/ledger/ledger.ts';
 import { LedgerTotals } from '../../../src/storage/commit/batch.ts';
 import { testClock } from '../../accounts/fixture.ts';
 
 const source = { route: 'telemetry', transport: 'http', userAgent: 'shop/1' } as const;
-const unknown = new ApiError('unknown_key', 'k is not a key');
+const unknown = new Refusal('unknown_key', 'k is not a key');
 
 test('the main thread has the refusals of all threads that have no row in a ledger', () => {
   const clock = testClock(1000);
   const totals = new LedgerTotals();
-  const main = new Ledger({ clock, laneOf: () => ({ ledger: totals }) });
+  const main = new Ledger({ clock, findLane: () => ({ ledger: totals }) });
   const send = () => main.addFigures(structuredClone(thread.takeFigures()));
   const outbox = { send, sendLater: () => {} };
-  const thread: Ledger = new Ledger({ clock, laneOf: () => ({ ledger: totals }), outbox });
+  const thread: Ledger = new Ledger({ clock, findLane: () => ({ ledger: totals }), outbox });
   const claim = { environment: 'Production' };
   thread.refusedUnattributed(unknown, source, claim);
-  thread.refusedUnread(new ApiError('backpressure', 'Too many'));
+  thread.refusedUnread(new Refusal('backpressure', 'Too many'));
   clock.advance(1);
   main.refusedUnattributed(unknown, source, claim);
   clock.advance(1);

@@ -10,7 +10,7 @@ import { Ledger } from '../../../src/ingest/ledger/ledger.ts';
 import { LedgerTotals } from '../../../src/storage/commit/batch.ts';
 import { QueueMonitor } from '../../../src/storage/commit/queue-monitor.ts';
 import { openFixture, testHealth } from '../../accounts/fixture.ts';
-import { requestOf } from '../../auth/fixture.ts';
+import { createRequest } from '../../auth/fixture.ts';
 import { temporaryUsage } from '../../support/temporary-usage.ts';
 
 const marks = { high: 100, low: 1 };
@@ -25,10 +25,10 @@ async function openHost() {
   const store = temporaryUsage();
   const { directory, clock } = await openFixture();
   const totals = new LedgerTotals();
-  const ledger = new Ledger({ store, clock, laneOf: () => ({ ledger: totals }) });
+  const ledger = new Ledger({ store, clock, findLane: () => ({ ledger: totals }) });
   const health = testHealth();
   const monitor = new QueueMonitor({ packets: marks, bytes: marks, age: marks });
-  const parts = {
+  const services = {
     clock,
     keys: directory,
     ledger,
@@ -41,10 +41,10 @@ async function openHost() {
     maxBody: 200,
     maxReport: 200,
   };
-  const reportKinds = openReportKinds(parts as unknown as ReportDeps);
+  const reportKinds = openReportKinds(services as unknown as ReportDeps);
   const snippet = { script: '', declarations: '' };
-  const routed = { ...parts, snippet, reportKinds, onError: (error: unknown) => expect.unreachable(String(error)) };
-  const dispatch = createRouter(routesFrom(metricsHost(parts), routed as unknown as FormatDeps));
+  const routed = { ...services, snippet, reportKinds, onError: (error: unknown) => expect.unreachable(String(error)) };
+  const dispatch = createRouter(routesFrom(metricsHost(services), routed as unknown as FormatDeps));
   return { ledger, totals, health, dispatch };
 }
 
@@ -62,8 +62,8 @@ test.each([
   ['with an unknown key', identities, { ...json, authorization: 'nobody' }, '{}', 'unknown_backend_key'],
 ])('a request %s on %s is counted, although no application can see it', async (_, path, headers, body, code) => {
   const { dispatch, ledger, totals } = await openHost();
-  const answers = [1, 2].map(() => dispatch(requestOf(path, { method: 'POST', headers, body })));
-  await Promise.all(answers);
+  const responses = [1, 2].map(() => dispatch(createRequest(path, { method: 'POST', headers, body })));
+  await Promise.all(responses);
   expect([...ledger.unattributed]).toEqual([[code, 2]]);
   expect(ledger.latestUnattributed.latest).toMatchObject([{ code, count: 2 }]);
   expect(totals.size).toBe(0);
@@ -75,7 +75,7 @@ test.each([telemetry, '/api/usage/stats', '/api/metrics', '/Metrics.Metrics/Send
     const { dispatch, ledger, totals, health } = await openHost();
     health.ready = false;
     const headers = path.startsWith('/api/') ? json : web;
-    await dispatch(requestOf(path, { method: 'POST', headers, body: JSON.stringify(report) }));
+    await dispatch(createRequest(path, { method: 'POST', headers, body: JSON.stringify(report) }));
     expect([...ledger.unattributed]).toEqual([['store_unavailable', 1]]);
     expect(ledger.latestUnattributed.latest).toEqual([]);
     expect(totals.size).toBe(0);

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ApiError } from '../../../src/contract/errors.ts';
+import { Refusal } from '../../../src/contract/errors.ts';
 import { type Encoding, otlpDecoders } from '../../../src/ingest/formats/otlp/decode.ts';
 import type { Signal } from '../../../src/ingest/formats/otlp/request.ts';
 import { encodeAs, read, successTotal } from './messages.ts';
@@ -95,7 +95,7 @@ describe.each(Object.keys(requests) as Signal[])('any request of %s', (signal) =
         try {
           otlpDecoders[`${signal}-${encoding}`](body);
         } catch (error) {
-          if (!(error instanceof ApiError)) throw error;
+          if (!(error instanceof Refusal)) throw error;
           expect([400, 413]).toContain(error.status);
         }
       }),

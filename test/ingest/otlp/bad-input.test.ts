@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { manage, usage } from '../../support/binary.ts';
 import { readLedger } from '../../support/ledger-report.ts';
 import { checks, notes } from '../repeated-reports.ts';
-import { decodeAnswer, encodeAs, evaluation, logs, metrics, point, resource, sum } from './messages.ts';
+import { decodeResponse, encodeAs, evaluation, logs, metrics, point, resource, sum } from './messages.ts';
 import { now, on, send, shareService, types, variants } from './send.ts';
 
 const inShop = shareService('--max-features', '5000');
@@ -18,9 +18,9 @@ describe('bad input in an export request costs nothing beside it', () => {
     ['a point without a flag', [sum(1, [{ ...point(7, now), attributes: [] }])], 1, 'name_dropped'],
   ])('%s', (_, bad, rejected, note) =>
     inShop(async (service, shop) => {
-      const answer = await send(service, shop, 'metrics', metrics([...bad, sum(1, [point(4, now)])]));
-      expect(answer.status).toBe(200);
-      expect(decodeAnswer('Response', answer.body)).toEqual({
+      const response = await send(service, shop, 'metrics', metrics([...bad, sum(1, [point(4, now)])]));
+      expect(response.status).toBe(200);
+      expect(decodeResponse('Response', response.body)).toEqual({
         partialSuccess: { rejected, errorMessage: `Some records about feature flags were not counted (${note})` },
       });
       expect(await variants(service, shop)).toEqual({ on: 4 });
@@ -32,8 +32,8 @@ describe('bad input in an export request costs nothing beside it', () => {
     inShop(async (service, shop) => {
       const ahead = Date.now() + day;
       const of = { 'feature_flag.result.variant': 'ahead' };
-      const answer = await send(service, shop, 'logs', logs([evaluation(of, ahead), evaluation(on, Date.now())]));
-      expect(answer).toMatchObject({ status: 200, body: new Uint8Array(0) });
+      const response = await send(service, shop, 'logs', logs([evaluation(of, ahead), evaluation(on, Date.now())]));
+      expect(response).toMatchObject({ status: 200, body: new Uint8Array(0) });
       const started = { startTimeUnixNano: `${ahead}000000` };
       for (const value of [3, 5])
         await send(service, shop, 'metrics', metrics([sum(2, [{ ...point(value, ahead + value), ...started }])]));
@@ -68,8 +68,8 @@ describe('bad input in an export request costs nothing beside it', () => {
         logs([evaluation({ 'feature_flag.key': 'BAD' }, now), evaluation(on, now)]),
       );
       body[Buffer.from(body).indexOf('BAD')] = 0xff;
-      const answer = await send(service, shop, 'logs', body);
-      expect(decodeAnswer('Response', answer.body)).toMatchObject({ partialSuccess: { rejected: 1 } });
+      const response = await send(service, shop, 'logs', body);
+      expect(decodeResponse('Response', response.body)).toMatchObject({ partialSuccess: { rejected: 1 } });
       expect(await checks(service, shop)).toBe(1);
       expect(await notes(service, shop)).toEqual({ name_dropped: 1 });
     }));
@@ -81,12 +81,12 @@ describe('bad input in an export request costs nothing beside it', () => {
       const deleted = logs([evaluation(on, now)], resource({ 'deployment.environment.name': 'Staging' }));
       const alone = await send(service, shop, 'logs', deleted);
       expect(alone).toMatchObject({ status: 404, type: types.protobuf });
-      expect(decodeAnswer('Status', alone.body)).toMatchObject({
+      expect(decodeResponse('Status', alone.body)).toMatchObject({
         message: expect.stringMatching(/^unknown_environment: deployment\.environment\.name of the resource/),
       });
       const both = { resourceLogs: [...deleted.resourceLogs, ...logs([evaluation(on, now)]).resourceLogs] };
-      const answer = await send(service, shop, 'logs', both);
-      expect(decodeAnswer('Response', answer.body)).toMatchObject({ partialSuccess: { rejected: 1 } });
+      const response = await send(service, shop, 'logs', both);
+      expect(decodeResponse('Response', response.body)).toMatchObject({ partialSuccess: { rejected: 1 } });
       expect(await variants(service, shop)).toEqual({ on: 1 });
       const { entries } = await readLedger(service.http, shop.access, shop.application);
       expect(entries.map(({ outcome, code }) => [outcome, code]).sort()).toEqual([
@@ -102,9 +102,9 @@ describe('an export request is refused', () => {
     inShop(async (service, shop) => {
       const body = encodeAs('protobuf', 'logs', logs([evaluation(on, now)]));
       for (const length of [1, body.length / 2, body.length - 1]) {
-        const answer = await send(service, shop, 'logs', body.slice(0, length));
-        expect(answer.status).toBe(400);
-        expect(decodeAnswer('Status', answer.body)).toMatchObject({
+        const response = await send(service, shop, 'logs', body.slice(0, length));
+        expect(response.status).toBe(400);
+        expect(decodeResponse('Status', response.body)).toMatchObject({
           message: expect.stringMatching(/^invalid_protobuf: The message is truncated/),
         });
       }
@@ -117,8 +117,8 @@ describe('an export request is refused', () => {
       const bomb = new Uint8Array(gzipSync(Buffer.alloc(256 * 1024 * 1024)));
       const headers = { 'content-encoding': 'gzip' };
       for (const encoding of ['protobuf', 'json'] as const) {
-        const answer = await send(service, shop, 'logs', bomb, { encoding, headers });
-        expect(answer).toMatchObject({ status: 413, type: types[encoding] });
+        const response = await send(service, shop, 'logs', bomb, { encoding, headers });
+        expect(response).toMatchObject({ status: 413, type: types[encoding] });
       }
       expect((await send(service, shop, 'logs', bomb.slice(0, 1000), { headers })).status).toBe(400);
     }));

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { token } from '../../support/binary.ts';
 import { startLocal } from '../../support/service.ts';
 import { notes, openShop, withService } from '../repeated-reports.ts';
-import { decodeAnswer, metrics, point, sum } from './messages.ts';
+import { decodeResponse, metrics, point, sum } from './messages.ts';
 import { now, send, shareService, variants } from './send.ts';
 
 const inShop = shareService();
@@ -79,13 +79,13 @@ describe('a cumulative sum', () => {
   test('beside a histogram counts, and the ledger notes the histogram', () =>
     inShop(async (service, shop) => {
       const histogram = { name: sum(1, []).name, histogram: { dataPoints: [{ count: '3' }] } };
-      const answer = await send(
+      const response = await send(
         service,
         shop,
         'metrics',
         metrics([histogram, ...total(4, now).resourceMetrics[0]!.scopeMetrics[0]!.metrics]),
       );
-      expect(decodeAnswer('Response', answer.body)).toMatchObject({ partialSuccess: { rejected: 1 } });
+      expect(decodeResponse('Response', response.body)).toMatchObject({ partialSuccess: { rejected: 1 } });
       expect(await variants(service, shop)).toEqual({ on: 4 });
       expect(await notes(service, shop)).toEqual({ sum_unsupported: 1 });
     }));

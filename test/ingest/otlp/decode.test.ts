@@ -191,19 +191,19 @@ describe.each(encodings)('an OTLP request as %s', (encoding) => {
   });
 
   test('identifies a series by all its attributes, in any order, and its start', () => {
-    const digestOf = (more: object, start = noon - 1, of: object = resource()) => {
+    const computeDigest = (more: object, start = noon - 1, of: object = resource()) => {
       const each = { ...point(1, noon, start), ...more };
       const body = encodeAs(encoding, 'metrics', metrics([sum(2, [each])], of));
       return otlpDecoders[`metrics-${encoding}`](body).totals.slice(6).join();
     };
     const list = point(1, noon, 0, { reason: 'STATIC' }).attributes;
-    const same = digestOf({ attributes: list });
-    expect(digestOf({ attributes: list.toReversed() })).toBe(same);
-    expect(digestOf({ attributes: list, asInt: '9' })).toBe(same);
+    const same = computeDigest({ attributes: list });
+    expect(computeDigest({ attributes: list.toReversed() })).toBe(same);
+    expect(computeDigest({ attributes: list, asInt: '9' })).toBe(same);
     const others = [
-      digestOf({}),
-      digestOf({ attributes: list }, noon - 2),
-      digestOf({ attributes: list }, noon - 1, resource({ 'service.instance.id': 'b' })),
+      computeDigest({}),
+      computeDigest({ attributes: list }, noon - 2),
+      computeDigest({ attributes: list }, noon - 1, resource({ 'service.instance.id': 'b' })),
     ];
     expect(new Set([same, ...others]).size).toBe(4);
   });

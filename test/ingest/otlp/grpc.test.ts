@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { manage } from '../../support/binary.ts';
 import { call, openClient } from '../../support/grpc-call.ts';
 import { readLedger } from '../../support/ledger-report.ts';
-import { endOf, openRawGrpc } from '../../support/raw-grpc.ts';
+import { openRawGrpc, readEnd } from '../../support/raw-grpc.ts';
 import { readRetryInfo } from '../../support/retry-info.ts';
 import type { LocalService } from '../../support/service.ts';
 import { notes, openShop, type Shop } from '../repeated-reports.ts';
-import { decodeAnswer, encodeAs, evaluation, logs, metrics, point, resource, sum, traces } from './messages.ts';
+import { decodeResponse, encodeAs, evaluation, logs, metrics, point, resource, sum, traces } from './messages.ts';
 import { now, on, send, shareService, variants } from './send.ts';
 
 const inShop = shareService();
@@ -17,7 +17,7 @@ const paths = {
   traces: '/opentelemetry.proto.collector.trace.v1.TraceService/Export',
 } as const;
 
-interface Sent {
+interface SentRequest {
   readonly metadata?: Record<string, string>;
   readonly gzip?: true;
 }
@@ -28,7 +28,7 @@ async function exportTo(
   key: string,
   signal: keyof typeof paths,
   request: object,
-  { metadata = {}, gzip }: Sent = {},
+  { metadata = {}, gzip }: SentRequest = {},
 ) {
   const client = openClient(grpc, gzip && { 'grpc.default_compression_algorithm': 2 });
   const message = Buffer.from(encodeAs('protobuf', signal, request));
@@ -58,8 +58,8 @@ describe('an export request over gRPC', () => {
   test('counts in each signal, with its service as the sender', () =>
     inShop(async (service, shop) => {
       for (const signal of ['logs', 'metrics', 'traces'] as const) {
-        const { code, answer } = await exportTo(service, shop.key, signal, requests[signal]);
-        expect({ code, answer: answer?.length }).toEqual({ code: 0, answer: 0 });
+        const { code, response } = await exportTo(service, shop.key, signal, requests[signal]);
+        expect({ code, answer: response?.length }).toEqual({ code: 0, answer: 0 });
       }
       expect(await variants(service, shop)).toEqual({ on: 3 });
       const { entries } = await readLedger(service.http, shop.access, shop.application);
@@ -95,9 +95,9 @@ describe('an export request over gRPC', () => {
   test('is answered with the records that are not counted', () =>
     inShop(async (service, shop) => {
       const request = metrics([sum(0, [point(7, now)]), sum(1, [point(4, now)])]);
-      const { code, answer } = await exportTo(service, shop.key, 'metrics', request);
+      const { code, response } = await exportTo(service, shop.key, 'metrics', request);
       expect(code).toBe(0);
-      expect(decodeAnswer('Response', answer!)).toEqual({
+      expect(decodeResponse('Response', response!)).toEqual({
         partialSuccess: {
           rejected: 1,
           errorMessage: 'Some records about feature flags were not counted (sum_unsupported)',
@@ -122,10 +122,10 @@ describe('an export request over gRPC', () => {
       const stream = openRawGrpc(service.grpc);
       const malformed = stream.begin(paths.logs, { authorization: shop.key });
       malformed.end(Buffer.from([0, 0, 0, 0, 1, 0x0a]));
-      expect(await endOf(malformed)).toMatchObject({ status: 3, code: 'invalid_protobuf' });
+      expect(await readEnd(malformed)).toMatchObject({ status: 3, code: 'invalid_protobuf' });
       const partial = stream.begin(paths.logs, { authorization: shop.key });
       partial.end(Buffer.from([0, 0, 0]));
-      expect(await endOf(partial)).toMatchObject({ status: 3, code: 'invalid_protobuf' });
+      expect(await readEnd(partial)).toMatchObject({ status: 3, code: 'invalid_protobuf' });
       stream.close();
       const elsewhere = resource({ 'deployment.environment.name': 'Nowhere' });
       const unknown = await exportTo(service, shop.key, 'logs', logs([evaluation(on, now)], elsewhere));

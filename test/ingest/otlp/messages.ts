@@ -14,15 +14,15 @@ import {
 /** OTLP messages as JSON, and as protobuf by the official field numbers. */
 
 const { root } = protobuf.parse(readFileSync(new URL('otlp.proto', import.meta.url), 'utf8'), { keepCase: false });
-const typeOf = { logs: 'Logs', metrics: 'Metrics', traces: 'Traces' } as const;
+const typeBySignal = { logs: 'Logs', metrics: 'Metrics', traces: 'Traces' } as const;
 
 export function encodeAs(encoding: Encoding, signal: Signal, request: object): Uint8Array<ArrayBuffer> {
   if (encoding === 'json') return new Uint8Array(Buffer.from(JSON.stringify(request)));
-  const type = root.lookupType(`otlp.${typeOf[signal]}`);
+  const type = root.lookupType(`otlp.${typeBySignal[signal]}`);
   return new Uint8Array(type.encode(type.fromObject(request)).finish());
 }
 
-export function decodeAnswer(name: 'Response' | 'Status', bytes: Uint8Array): unknown {
+export function decodeResponse(name: 'Response' | 'Status', bytes: Uint8Array): unknown {
   const type = root.lookupType(`otlp.${name}`);
   return type.toObject(type.decode(bytes), { longs: Number });
 }
@@ -86,7 +86,7 @@ export const point = (value: number, at: number, start = 0, values: Readonly<Rec
 });
 
 /** The content of a request with its texts. */
-export interface Read {
+export interface ReadRequest {
   readonly resources: readonly (string | number | undefined)[][];
   readonly checks: readonly object[];
   readonly totals: readonly object[];
@@ -94,28 +94,28 @@ export interface Read {
   readonly notes: readonly string[];
 }
 
-export function read(encoding: Encoding, signal: Signal, body: Uint8Array): Read {
+export function read(encoding: Encoding, signal: Signal, body: Uint8Array): ReadRequest {
   return readable(otlpDecoders[`${signal}-${encoding}`](body));
 }
 
-export function readable(request: OtlpRequest): Read {
+export function readable(request: OtlpRequest): ReadRequest {
   const texts = new Texts(request);
-  const rowsOf = (list: Float64Array, width: number) =>
+  const splitRows = (list: Float64Array, width: number) =>
     Array.from({ length: list.length / width }, (_, at) => [...list.slice(at * width, (at + 1) * width)]);
   return {
-    resources: rowsOf(request.resources, resourceWidth).map(([environment, service, version, records]) => [
+    resources: splitRows(request.resources, resourceWidth).map(([environment, service, version, records]) => [
       texts.at(environment!),
       texts.at(service!),
       texts.at(version!),
       records,
     ]),
-    checks: rowsOf(request.checks, checkWidth).map(([at, feature, variant, user, minute, checks]) => ({
+    checks: splitRows(request.checks, checkWidth).map(([at, feature, variant, user, minute, checks]) => ({
       ...{ resource: at, feature: texts.at(feature!), variant: texts.at(variant!) },
       ...(user! >= 0 && { user: texts.at(user!) }),
       ...(minute !== noTime && { minute }),
       checks,
     })),
-    totals: rowsOf(request.totals, totalWidth).map(([at, feature, variant, value, time, start]) => ({
+    totals: splitRows(request.totals, totalWidth).map(([at, feature, variant, value, time, start]) => ({
       ...{ resource: at, feature: texts.at(feature!), variant: texts.at(variant!), value, at: time, start },
     })),
     rejected: request.rejected,

@@ -3,7 +3,7 @@ import { manage, token, usage } from '../../support/binary.ts';
 import { readLedger } from '../../support/ledger-report.ts';
 import { startLocal } from '../../support/service.ts';
 import { notes, openShop, withService } from '../repeated-reports.ts';
-import { decodeAnswer, evaluation, logs, metrics, point, resource, sum, traces } from './messages.ts';
+import { decodeResponse, evaluation, logs, metrics, point, resource, sum, traces } from './messages.ts';
 import { now, on, send, shareService, types, variants } from './send.ts';
 
 const inShop = shareService();
@@ -19,9 +19,9 @@ describe('an export request', () => {
     inShop(async (service, shop) => {
       for (const signal of ['logs', 'metrics', 'traces'] as const)
         for (const encoding of ['protobuf', 'json'] as const) {
-          const answer = await send(service, shop, signal, requests[signal], { encoding });
-          expect(answer).toMatchObject({ status: 200, type: types[encoding] });
-          expect(Buffer.from(answer.body).toString()).toBe(encoding === 'json' ? '{}' : '');
+          const response = await send(service, shop, signal, requests[signal], { encoding });
+          expect(response).toMatchObject({ status: 200, type: types[encoding] });
+          expect(Buffer.from(response.body).toString()).toBe(encoding === 'json' ? '{}' : '');
         }
       expect(await variants(service, shop)).toEqual({ on: 6 });
       const { entries } = await readLedger(service.http, shop.access, shop.application);
@@ -68,7 +68,7 @@ describe('an export request', () => {
     inShop(async (service, shop) => {
       const unknown = await send(service, { key: 'x' }, 'logs', requests.logs);
       expect(unknown).toMatchObject({ status: 404, type: types.protobuf });
-      expect(decodeAnswer('Status', unknown.body)).toEqual({
+      expect(decodeResponse('Status', unknown.body)).toEqual({
         message: 'unknown_key: Send a key of an application in Authorization or x-api-key',
       });
       const malformed = await send(service, shop, 'logs', [1] as never, { encoding: 'json' });
@@ -144,9 +144,9 @@ describe('the environment of a resource', () => {
       const unknown = resource({ 'deployment.environment.name': 'Moon' });
       const [good, bad] = [logs([evaluation(on, now)]), logs([evaluation(on, now), evaluation(on, now)], unknown)];
       const both = { resourceLogs: [...bad.resourceLogs, ...good.resourceLogs] };
-      const answer = await send(service, shop, 'logs', both);
-      expect(answer.status).toBe(200);
-      expect(decodeAnswer('Response', answer.body)).toEqual({
+      const response = await send(service, shop, 'logs', both);
+      expect(response.status).toBe(200);
+      expect(decodeResponse('Response', response.body)).toEqual({
         partialSuccess: {
           rejected: 2,
           errorMessage: 'Some records about feature flags were not counted (environment_unknown)',

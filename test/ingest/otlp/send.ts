@@ -20,7 +20,7 @@ export function shareService(...args: readonly string[]): (run: Run) => Promise<
   return async (run) => run(service, await openShop(service));
 }
 
-interface Sent {
+interface SendOptions {
   readonly encoding?: Encoding;
   readonly headers?: Readonly<Record<string, string>>;
   readonly gzip?: true;
@@ -31,10 +31,10 @@ export async function send(
   { key }: Pick<Shop, 'key'>,
   signal: Signal,
   request: object | Uint8Array<ArrayBuffer>,
-  { encoding = 'protobuf', headers = {}, gzip }: Sent = {},
+  { encoding = 'protobuf', headers = {}, gzip }: SendOptions = {},
 ) {
   const plain = request instanceof Uint8Array ? request : encodeAs(encoding, signal, request);
-  const answer = await fetch(`http://${http}/v1/${signal}`, {
+  const response = await fetch(`http://${http}/v1/${signal}`, {
     method: 'POST',
     headers: {
       'content-type': types[encoding],
@@ -45,8 +45,8 @@ export async function send(
     },
     body: gzip ? new Uint8Array(gzipSync(plain)) : plain,
   });
-  const body = new Uint8Array(await answer.arrayBuffer());
-  return { status: answer.status, type: answer.headers.get('content-type'), headers: answer.headers, body };
+  const body = new Uint8Array(await response.arrayBuffer());
+  return { status: response.status, type: response.headers.get('content-type'), headers: response.headers, body };
 }
 
 /** Checks by variant, of a flag in an environment. */

@@ -5,12 +5,12 @@ import { identityOfReport, isDistinct } from '../../../src/ingest/formats/report
 import { decodeMetrics, decodeUsage } from '../../../src/ingest/formats/reports/json.ts';
 
 /** The data about the sender in an identity. */
-function senderOf(application: number, key: number, environment: number): MessageSender {
+function createSender(application: number, key: number, environment: number): MessageSender {
   const holder = { application: { number: application }, key: { number: key } } as KeyHolder;
   return { holder, environment: { number: environment } };
 }
 
-const sender = senderOf(7, 5, 2);
+const sender = createSender(7, 5, 2);
 const hex = (identity: MessageIdentity) => identity.map((word) => word.toString(16).padStart(8, '0')).join('-');
 const usage = (json: string, by = sender) => hex(identityOfReport(by, decodeUsage(json)));
 const metrics = (json: string, by = sender) => hex(identityOfReport(by, decodeMetrics(json)));
@@ -62,7 +62,7 @@ describe('of a usage report', () => {
 
   test('differs between environments, keys and kinds of report', () => {
     const empty = `{${head},${started},"stats":[]}`;
-    const others = [sender, senderOf(7, 5, 3), senderOf(7, 6, 2), senderOf(8, 5, 2)];
+    const others = [sender, createSender(7, 5, 3), createSender(7, 6, 2), createSender(8, 5, 2)];
     const all = others.flatMap((by) => [usage(empty, by), metrics(empty, by)]);
     expect(new Set(all).size).toBe(all.length);
   });
@@ -89,9 +89,9 @@ test('a key identifies a message of one route, environment and application key',
     identityOfKey('usage', sender, 'a'),
     identityOfKey('usage', sender, 'b'),
     identityOfKey('metrics', sender, 'a'),
-    identityOfKey('usage', senderOf(7, 5, 3), 'a'),
-    identityOfKey('usage', senderOf(7, 6, 2), 'a'),
-    identityOfKey('usage', senderOf(8, 5, 2), 'a'),
+    identityOfKey('usage', createSender(7, 5, 3), 'a'),
+    identityOfKey('usage', createSender(7, 6, 2), 'a'),
+    identityOfKey('usage', createSender(8, 5, 2), 'a'),
   ].map(hex);
   expect(new Set(all).size).toBe(all.length);
   expect(hex(identityOfKey('usage', sender, 'a'))).toBe(all[0]);
@@ -103,7 +103,7 @@ test('no application or key can imitate another', () => {
     [1, 2],
     [0xffffffff, 0xfffffffe],
   ] as const) {
-    const by = senderOf(application, key, 2);
+    const by = createSender(application, key, 2);
     const all = [
       identityOfReport(by, decodeUsage(empty)),
       identityOfReport(by, decodeMetrics(empty)),

@@ -7,29 +7,29 @@ import type { MetricsReport, Report, UsageReport } from '../../../src/ingest/for
 import { metricsInPart, usageInPart } from '../../fixtures/reports/in-part.ts';
 import { bytes, doubleField, headFields } from '../../support/proto-fields.ts';
 
-const notesOf = ({ notes }: Report) =>
+const listNotes = ({ notes }: Report) =>
   [...notes].map(([code, path]) => (path === undefined ? code : `${code}; ${path}`));
 
 const head = '"appKey":"key","environment":"Production","time":"2026-01-31T12:00:00Z"';
 
-const countsOf = ({ variants }: UsageReport) =>
+const listCounts = ({ variants }: UsageReport) =>
   variants.map(({ feature, variant, checks, used, viewed }) => [feature, variant, checks, used, viewed]);
-const valuesOf = ({ values }: MetricsReport) =>
+const listValues = ({ values }: MetricsReport) =>
   values.map(({ metric, feature = '', variant = '', value }) => [metric, feature, variant, value]);
 
 describe('a JSON report with an invalid value counts the rest', () => {
   test.each(usageInPart)('usage with $name', ({ fields, statCount, notes, counts, hashes = [] }) => {
     const report = decodeUsage(`{${head},${fields}}`);
-    expect(countsOf(report)).toEqual(counts);
+    expect(listCounts(report)).toEqual(counts);
     expect(report).toMatchObject({ statCount, environmentHashes: hashes });
-    expect(notesOf(report)).toEqual(notes);
+    expect(listNotes(report)).toEqual(notes);
   });
 
   test.each(metricsInPart)('metrics with $name', ({ fields, statCount, notes, values }) => {
     const report = decodeMetrics(`{${head},${fields}}`);
-    expect(valuesOf(report)).toEqual(values);
+    expect(listValues(report)).toEqual(values);
     expect(report).toMatchObject({ statCount });
-    expect(notesOf(report)).toEqual(notes);
+    expect(listNotes(report)).toEqual(notes);
   });
 });
 
@@ -53,7 +53,7 @@ describe('a protobuf report with an invalid value counts the rest', () => {
   ])('usage with a negative count in field %i of a variant', (field, counts) => {
     const bad = named(11, 'bad', bytesField(2, joinFields(numberField(1, 5), negative(field))));
     const report = usage(named(4, 'a', bad, numberField(2, 9)));
-    expect({ counts: countsOf(report), notes: notesOf(report) }).toEqual({
+    expect({ counts: listCounts(report), notes: listNotes(report) }).toEqual({
       counts: [['a', 'bad', ...counts], nearCounts],
       notes: ['value_dropped; stats[0].variantStats.bad'],
     });
@@ -65,7 +65,7 @@ describe('a protobuf report with an invalid value counts the rest', () => {
     [8, [5, 7]],
   ])('usage with a negative count in field %i of an entry', (field, [enabled, disabled]) => {
     const report = usage(named(4, 'a', numberField(2, 5), numberField(3, 7), negative(field)));
-    expect({ counts: countsOf(report), notes: notesOf(report) }).toEqual({
+    expect({ counts: listCounts(report), notes: listNotes(report) }).toEqual({
       counts: [['a', 'enabled', enabled, 0, 0], ['a', 'disabled', disabled, 0, 0], nearCounts],
       notes: ['value_dropped; stats[0]'],
     });
@@ -75,7 +75,7 @@ describe('a protobuf report with an invalid value counts the rest', () => {
     const ignored = [4, 5, 6, 7, 9].map(negative);
     const request = named(11, 'on', bytesField(2, joinFields(numberField(1, 3), negative(2))));
     const report = usage(named(4, 'a', ...ignored, request), ...[5, 10, 11].map(negative));
-    expect({ counts: countsOf(report), notes: notesOf(report) }).toEqual({
+    expect({ counts: listCounts(report), notes: listNotes(report) }).toEqual({
       counts: [['a', 'on', 3, 0, 0], nearCounts],
       notes: [],
     });
@@ -86,7 +86,7 @@ describe('a protobuf report with an invalid value counts the rest', () => {
     ['variant', (name: Buffer) => named(4, 'a', named(11, name, bytesField(2, numberField(1, 5))))],
   ])('usage with the name of a %s that is not UTF-8', (_, entry) => {
     const report = usage(entry(surrogate));
-    const [bad, ...rest] = countsOf(report);
+    const [bad, ...rest] = listCounts(report);
     expect(bad!.slice(0, 2).map((name) => isName(name as string))).toContain(false);
     expect(rest).toEqual([nearCounts]);
   });
@@ -94,8 +94,8 @@ describe('a protobuf report with an invalid value counts the rest', () => {
   test('usage with an instance and a version that are not UTF-8', () => {
     const report = usage(bytesField(6, surrogate), bytesField(8, surrogate));
     expect(report).toMatchObject({ instanceName: undefined });
-    expect(notesOf(report)).toEqual(['name_dropped; instanceName']);
-    expect(countsOf(report)).toEqual([nearCounts]);
+    expect(listNotes(report)).toEqual(['name_dropped; instanceName']);
+    expect(listCounts(report)).toEqual([nearCounts]);
   });
 
   test('metrics with names that are not UTF-8', () => {
@@ -104,7 +104,7 @@ describe('a protobuf report with an invalid value counts the rest', () => {
     const feature = named(4, 'a', bytesField(4, surrogate), doubleField(5, 1));
     const variant = named(4, 'a', bytesField(4, 'f'), named(7, surrogate, doubleField(2, 1)));
     const report = decodeMetricsReport(joinFields(headFields, metric, feature, variant, whole));
-    const invalid = valuesOf(report).map(([...names]) =>
+    const invalid = listValues(report).map(([...names]) =>
       names.slice(0, 3).some((name) => name !== '' && !isName(name as string)),
     );
     expect(invalid).toEqual([true, true, true, false]);
@@ -113,8 +113,8 @@ describe('a protobuf report with an invalid value counts the rest', () => {
   test('usage with an invalid process start time', () => {
     const report = usage(bytesField(7, numberField(2, 1_000_000_000)));
     expect(report).toMatchObject({ processStartTime: undefined });
-    expect(notesOf(report)).toEqual(['value_dropped; processStartTime']);
-    expect(countsOf(report)).toEqual([nearCounts]);
+    expect(listNotes(report)).toEqual(['value_dropped; processStartTime']);
+    expect(listCounts(report)).toEqual([nearCounts]);
   });
 
   test.each(badNumbers)('metrics with the value %d', (value) => {
@@ -129,7 +129,7 @@ describe('a protobuf report with an invalid value counts the rest', () => {
     );
     const side = named(4, 'side', bytesField(4, 'f'), doubleField(5, 3), doubleField(6, value));
     const report = decodeMetricsReport(joinFields(headFields, bad(4), bad(5), bad(6, 1), sum, side));
-    expect({ values: valuesOf(report), notes: notesOf(report) }).toEqual({
+    expect({ values: listValues(report), notes: listNotes(report) }).toEqual({
       values: [
         ['sum', '', '', 3],
         ['side', 'f', 'enabled', 3],
@@ -143,7 +143,7 @@ describe('a protobuf report with an invalid value counts the rest', () => {
     const observed = bytesField(6, joinFields(time, bytesField(2, 'a'), doubleField(6, 1)));
     const report = decodeMetricsReport(joinFields(headFields, observed));
     expect(report).toMatchObject({ values: [{ value: 1, time: report.time }] });
-    expect(notesOf(report)).toEqual(['value_dropped; observations.time']);
+    expect(listNotes(report)).toEqual(['value_dropped; observations.time']);
   });
 });
 

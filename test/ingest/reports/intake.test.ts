@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ApiError } from '../../../src/contract/errors.ts';
+import { Refusal } from '../../../src/contract/errors.ts';
 import { operations, type ReportTransport } from '../../../src/ingest/formats/reports/intake.ts';
 import { RecordingReports } from '../../support/recording-reports.ts';
 import { encode, metricsReport, usageReport } from '../../support/report-messages.ts';
@@ -12,13 +12,13 @@ const kinds = [
 ];
 
 /** A report and the way it is sent. */
-interface Sent {
+interface SentReport {
   readonly body: Buffer | (() => Promise<Buffer>) | (() => never);
   readonly idempotencyKey?: string;
   readonly check?: () => void;
 }
 
-const transport: ReportTransport<Sent, number | ApiError> = {
+const transport: ReportTransport<SentReport, number | Refusal> = {
   transport: 'grpc',
   address: () => '192.0.2.1',
   userAgent: () => 'sdk/1',
@@ -40,13 +40,13 @@ function unknownField(length: number): Buffer {
 describe.each(kinds)('a report by $operation.service', ({ operation, route, message }) => {
   const sender = { transport: 'grpc', userAgent: 'sdk/1' };
   const refuse = (code: 'backpressure' | 'body_too_large' | 'deadline_exceeded') => () => {
-    throw new ApiError(code, 'no');
+    throw new Refusal(code, 'no');
   };
-  const take = async (reports: RecordingReports, sent: Partial<Sent> = {}) =>
+  const take = async (reports: RecordingReports, sent: Partial<SentReport> = {}) =>
     operation.open(reports, transport).receive({ body: message, ...sent });
 
   /** Sends a report that must be refused. Returns the sender it was attributed to. */
-  async function refused(code: string, sent: Partial<Sent>, reports = new RecordingReports()) {
+  async function refused(code: string, sent: Partial<SentReport>, reports = new RecordingReports()) {
     expect(await take(reports, sent)).toMatchObject({ code });
     expect(reports.reports).toEqual([]);
     return reports;
@@ -69,11 +69,11 @@ describe.each(kinds)('a report by $operation.service', ({ operation, route, mess
       written = resolve;
     });
     const order: string[] = [];
-    const answered = take(reports).then(() => order.push('answered'));
+    const done = take(reports).then(() => order.push('answered'));
     await new Promise(setImmediate);
     order.push('on disk');
     written();
-    await answered;
+    await done;
     expect(order).toEqual(['on disk', 'answered']);
   });
 
@@ -95,14 +95,14 @@ describe.each(kinds)('a report by $operation.service', ({ operation, route, mess
 
   test('that cannot be counted is attributed to its sender once', async () => {
     const reports = new RecordingReports();
-    reports.refusal = new ApiError('rate_limited', 'no', 1);
+    reports.refusal = new Refusal('rate_limited', 'no', 1);
     await refused('rate_limited', {}, reports);
     expect(reports.told).toMatchObject([{ code: 'rate_limited', claimed: concerned }]);
   });
 
   test('that is refused unread is attributed to its sender, if the sender is known', async () => {
     const reports = new RecordingReports();
-    reports.closed = new ApiError('backpressure', 'full', 1);
+    reports.closed = new Refusal('backpressure', 'full', 1);
     await refused('backpressure', {}, reports);
     await refused('backpressure', { body: refuse('body_too_large') }, reports);
     reports.closed = undefined;
@@ -116,7 +116,7 @@ describe.each(kinds)('a report by $operation.service', ({ operation, route, mess
 
   test('that is refused by its transport is attributed to its sender', () => {
     const reports = new RecordingReports();
-    operation.open(reports, transport).refused({ body: message.subarray(0, 30) }, new ApiError('backpressure', 'no'));
+    operation.open(reports, transport).refused({ body: message.subarray(0, 30) }, new Refusal('backpressure', 'no'));
     expect(reports.told).toMatchObject([{ code: 'backpressure', route, sender, claimed: { appKey: 'a-key' } }]);
   });
 

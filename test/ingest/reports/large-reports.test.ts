@@ -25,7 +25,7 @@ function hashes(count: number, from = 0): number[] {
   return Array.from({ length: count }, (_, n) => Math.imul(from + n + 1, 0x9e3779b1));
 }
 
-const statsOf = (features: number, users: number) =>
+const createStats = (features: number, users: number) =>
   Array.from({ length: features }, (_, n) => ({
     feature: `feature-${n}`,
     enabledCount: users,
@@ -52,7 +52,7 @@ describe.each(['JSON', 'gRPC', 'gRPC-Web'])('by %s', (name) => {
     ['20 users each of 391 features', 391, 20],
   ])('accepts a report of %s, and all of them', async (_, features, users) => {
     const { id, report } = await openShop();
-    expect(await transport().usage(report(statsOf(features, users)))).toBe(features);
+    expect(await transport().usage(report(createStats(features, users)))).toBe(features);
     const day = 86_400_000;
     const today = Math.floor(Date.now() / day) * day;
     const { features: counted } = await usage(service.http, access, id, {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { KeyHolder } from '../../../src/accounts/key-index.ts';
 import { identityOfReport } from '../../../src/ingest/formats/reports/content-identity.ts';
-import { condense } from '../../../src/ingest/formats/reports/formats.ts';
+import { packReport } from '../../../src/ingest/formats/reports/formats.ts';
 import { openReportKinds, type ReportDeps } from '../../../src/ingest/formats/reports/kinds.ts';
 import { LongReport } from '../../../src/ingest/formats/reports/long-report.ts';
 import type { MetricsReport, Report, ReportHead, UsageReport } from '../../../src/ingest/formats/reports/report.ts';
@@ -61,15 +61,15 @@ function countedIn(batches: readonly Batch[]) {
     for (const { ordinal, name } of batch.series) names.set(ordinal, name.join('/'));
     for (const { ordinal } of batch.senders) senders.push(names.get(ordinal) ?? 'all');
   }
-  const nameOf = (ref: number) => names.get(ref % 2 ** 20) ?? `${ref}`;
+  const findName = (ref: number) => names.get(ref % 2 ** 20) ?? `${ref}`;
   for (const batch of batches) {
     const sealed = batch.seal();
     eachCount(sealed, (ref, bucket, ...more) => {
-      const key = `${nameOf(ref)} ${bucket}`;
+      const key = `${findName(ref)} ${bucket}`;
       counts[key] = more.map((count, at) => count + (counts[key]?.[at] ?? 0));
     });
-    eachMeasurement(sealed, (ref, ...more) => void values.push(`${nameOf(ref)} ${more}`));
-    eachUser(sealed, (ref, ...more) => void users.add(`${nameOf(ref)} ${more}`));
+    eachMeasurement(sealed, (ref, ...more) => void values.push(`${findName(ref)} ${more}`));
+    eachUser(sealed, (ref, ...more) => void users.add(`${findName(ref)} ${more}`));
   }
   return { counts, values: values.sort(), users: [...users].sort(), senders: senders.sort() };
 }
@@ -78,7 +78,7 @@ async function countBoth(report: Report, kind: 'usage' | 'metrics') {
   const short = openCounter();
   const long = openCounter();
   await short.kinds[kind].count(report as never, sender, source, undefined);
-  const message = new LongReport(condense(report));
+  const message = new LongReport(packReport(report));
   await long.kinds[kind].prepare(message, sender, source, async () => {});
   await long.kinds[kind].count(message, sender, source, undefined);
   return { short, long };
@@ -140,7 +140,7 @@ test.each([
 ] as const)('a long report of %s has the identity of a short one', (_, reports) => {
   fc.assert(
     fc.property(reports as fc.Arbitrary<Report>, (report) => {
-      expect(identityOfReport(sender, condense(report))).toEqual(identityOfReport(sender, report));
+      expect(identityOfReport(sender, packReport(report))).toEqual(identityOfReport(sender, report));
     }),
   );
 });
@@ -164,7 +164,7 @@ test('a long report is counted in steps, most of its users before the rest', asy
     environmentHashes: [],
   };
   let steps = 0;
-  await kinds.usage.prepare(new LongReport(condense(report)), sender, source, async () => {
+  await kinds.usage.prepare(new LongReport(packReport(report)), sender, source, async () => {
     steps += 1;
   });
   expect(steps).toBe(2 + 3);
@@ -181,5 +181,5 @@ test('the cost is the number of entries plus a share of the hashes', () => {
     users,
     environmentHashes: [],
   };
-  expect(condense(report).work).toBe(10 + 2 + 2);
+  expect(packReport(report).work).toBe(10 + 2 + 2);
 });

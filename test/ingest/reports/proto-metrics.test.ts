@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { bytesField, joinFields } from '../../../src/grpc/protobuf.ts';
 import { decodeMetricsReport } from '../../../src/ingest/formats/reports/proto.ts';
-import { bytes, codeOf, doubleField, headFields } from '../../support/proto-fields.ts';
+import { bytes, doubleField, headFields, readCode } from '../../support/proto-fields.ts';
 
 describe('a metrics message', () => {
   const variantValues = (field: number, ...values: number[]) =>
     values.map((value, at) => bytesField(field, joinFields(bytesField(1, `v${at}`), doubleField(2, value))));
-  const metricOf = (list: number, ...fields: Uint8Array[]) =>
+  const decodeMetric = (list: number, ...fields: Uint8Array[]) =>
     decodeMetricsReport(joinFields(headFields, bytesField(list, joinFields(...fields))));
 
   it.each([
@@ -17,26 +17,26 @@ describe('a metrics message', () => {
     ['an observation', 6, [1, 2, 4], [1, 2, 4]],
   ])('has of %s in field %i without a feature, of %j for its variants, the values %j', (_, list, sent, values) => {
     const shift = list === 6 ? 1 : 0;
-    const report = metricOf(list, bytesField(1 + shift, 'sales'), ...variantValues(7 + shift, ...sent));
+    const report = decodeMetric(list, bytesField(1 + shift, 'sales'), ...variantValues(7 + shift, ...sent));
     expect(report.values.map(({ value }) => value)).toEqual(values);
     expect(report.notes.size).toBe(0);
   });
 
   it('has no value for a stat without one, and notes that; an observation without one is zero', () => {
-    expect(metricOf(4, bytesField(1, 'sales'))).toMatchObject({
+    expect(decodeMetric(4, bytesField(1, 'sales'))).toMatchObject({
       values: [],
       notes: new Map([['value_missing', 'sales']]),
     });
-    expect(metricOf(5, bytesField(1, 'sales'))).toMatchObject({
+    expect(decodeMetric(5, bytesField(1, 'sales'))).toMatchObject({
       values: [],
       notes: new Map([['value_missing', 'sales']]),
     });
     const observed = { values: [{ metric: 'sales', value: 0 }], notes: new Map() };
-    expect(metricOf(6, bytesField(2, 'sales'))).toMatchObject(observed);
+    expect(decodeMetric(6, bytesField(2, 'sales'))).toMatchObject(observed);
   });
 
   it('is refused if a counter has a time, because it has no field 0', () => {
     const entry = bytesField(5, joinFields(bytesField(1, 'sales'), bytes(0x02, 0x00)));
-    expect(codeOf(() => decodeMetricsReport(joinFields(headFields, entry)))).toBe('invalid_protobuf');
+    expect(readCode(() => decodeMetricsReport(joinFields(headFields, entry)))).toBe('invalid_protobuf');
   });
 });

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ApiError } from '../../../src/contract/errors.ts';
+import { Refusal } from '../../../src/contract/errors.ts';
 import { isName } from '../../../src/contract/names.ts';
 import { bytesField, joinFields, numberField } from '../../../src/grpc/protobuf.ts';
 import { decodeMetrics, decodeUsage } from '../../../src/ingest/formats/reports/json.ts';
 import { decodeMetricsReport, decodeUsageReport } from '../../../src/ingest/formats/reports/proto.ts';
-import { bytes, codeOf, headFields } from '../../support/proto-fields.ts';
+import { bytes, headFields, readCode } from '../../support/proto-fields.ts';
 import { encode, metricsReport, usageReport } from '../../support/report-messages.ts';
 
 const name = fc
@@ -169,7 +169,7 @@ describe.each(kinds)('a $kind message', ({ kind, message, sample, decode }) => {
     ['a group closed with another number', bytes(0xa3, 0x06, 0xac, 0x06)],
     ['groups 10 000 deep', Buffer.concat(Array<Uint8Array>(10_000).fill(bytes(0xa3, 0x06)))],
   ])('is refused with %s', (_, tail) => {
-    expect(codeOf(() => decode(Buffer.concat([headFields, tail])))).toBe('invalid_protobuf');
+    expect(readCode(() => decode(Buffer.concat([headFields, tail])))).toBe('invalid_protobuf');
   });
 
   it.each([
@@ -180,7 +180,7 @@ describe.each(kinds)('a $kind message', ({ kind, message, sample, decode }) => {
     ['a time after the year 9999', Buffer.concat([headFields, timeField(253_402_300_800, 0)]), 'invalid_time'],
     ['a second of 1e9 nanoseconds', Buffer.concat([headFields, timeField(0, 1_000_000_000)]), 'invalid_time'],
   ])('is refused with %s', (_, whole, code) => {
-    expect(codeOf(() => decode(whole))).toBe(code);
+    expect(readCode(() => decode(whole))).toBe(code);
   });
 
   it('may have as many entries as its size allows', () => {
@@ -231,7 +231,7 @@ describe('a usage message', () => {
   });
 
   it('is refused with packed hashes that exceed their list', () => {
-    expect(codeOf(() => withStat(bytes(0x52, 0x01, 0xff), bytes(0x50, 0x01)))).toBe('invalid_protobuf');
+    expect(readCode(() => withStat(bytes(0x52, 0x01, 0xff), bytes(0x50, 0x01)))).toBe('invalid_protobuf');
   });
 });
 
@@ -243,7 +243,7 @@ function readOrRefuse(decode: (bytes: Uint8Array) => unknown, message: Uint8Arra
   try {
     decode(message);
   } catch (error) {
-    expect(error).toBeInstanceOf(ApiError);
-    expect((error as ApiError).status).toBe(400);
+    expect(error).toBeInstanceOf(Refusal);
+    expect((error as Refusal).status).toBe(400);
   }
 }

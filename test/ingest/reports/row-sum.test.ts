@@ -4,7 +4,7 @@ import { RowSum } from '../../../src/ingest/formats/reports/content-identity.ts'
 
 type Row = readonly (string | number | undefined)[];
 
-function sumOf(rows: readonly Row[], kind = 1): string {
+function computeSum(rows: readonly Row[], kind = 1): string {
   const sum = new RowSum();
   for (const row of rows) {
     sum.begin(kind);
@@ -26,7 +26,7 @@ describe('RowSum', () => {
       .chain((rows) => fc.tuple(fc.constant(rows), fc.shuffledSubarray(rows, { minLength: rows.length })));
     fc.assert(
       fc.property(shuffled, ([rows, others]) => {
-        expect(sumOf(others)).toBe(sumOf(rows));
+        expect(computeSum(others)).toBe(computeSum(rows));
       }),
     );
   });
@@ -51,12 +51,12 @@ describe('RowSum', () => {
     ['the number of equal rows', [['a']], [['a'], ['a']]],
     ['the order in a row', [['a', 'b']], [['b', 'a']]],
   ])('differs with %s', (_, rows, others) => {
-    expect(sumOf(rows)).not.toBe(sumOf(others));
+    expect(computeSum(rows)).not.toBe(computeSum(others));
   });
 
   it('differs for rows of another kind', () => {
-    expect(sumOf([['a', 1]], 2)).not.toBe(sumOf([['a', 1]]));
-    expect(sumOf([[]], 2)).not.toBe(sumOf([[]]));
+    expect(computeSum([['a', 1]], 2)).not.toBe(computeSum([['a', 1]]));
+    expect(computeSum([[]], 2)).not.toBe(computeSum([[]]));
   });
 
   it('distinguishes small integers as well as other numbers', () => {
@@ -72,7 +72,7 @@ describe('RowSum', () => {
   });
 
   it('differs in each word for rows that differ in one bit', () => {
-    const sums = Array.from({ length: 2000 }, (_, index) => sumOf([['feature', 'on', index % 50, index]]));
+    const sums = Array.from({ length: 2000 }, (_, index) => computeSum([['feature', 'on', index % 50, index]]));
     for (const word of [0, 1]) {
       expect(new Set(sums.map((sum) => sum.split(',')[word])).size).toBe(sums.length);
     }

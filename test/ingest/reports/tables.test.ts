@@ -39,14 +39,14 @@ const kinds = [
 
 describe.each(kinds)('POST $path', ({ path, bad }) => {
   test.each(bad)('refuses $name with $status $code', async (report) => {
-    const answer = await sendPacket(`http://${service.http}${path}`, report, fills);
-    expect({ status: answer.status, code: JSON.parse(answer.text).code }).toEqual({
+    const response = await sendPacket(`http://${service.http}${path}`, report, fills);
+    expect({ status: response.status, code: JSON.parse(response.text).code }).toEqual({
       status: report.status,
       code: report.code,
     });
-    if (report.detail !== undefined) expect(JSON.parse(answer.text).detail).toBe(report.detail);
-    expect(answer.headers['content-type']).toBe('application/problem+json');
-    for (const key of [fills.backendKey, fills.revokedKey]) expect(answer.text).not.toContain(key);
+    if (report.detail !== undefined) expect(JSON.parse(response.text).detail).toBe(report.detail);
+    expect(response.headers['content-type']).toBe('application/problem+json');
+    for (const key of [fills.backendKey, fills.revokedKey]) expect(response.text).not.toContain(key);
   });
 
   test('counts nothing of refused messages', async () => {
@@ -67,9 +67,9 @@ describe.each(kinds)('POST $path', ({ path, bad }) => {
 
 describe('usage reports', () => {
   test.each(goodUsage)('are accepted: $name', async (report) => {
-    const answer = await sendPacket(`http://${service.http}/api/usage/stats`, report, fills);
-    expect(answer).toMatchObject({ status: 200, text: JSON.stringify({ featureCount: report.featureCount }) });
-    expect(answer.headers['content-type']).toBe('application/json');
+    const response = await sendPacket(`http://${service.http}/api/usage/stats`, report, fills);
+    expect(response).toMatchObject({ status: 200, text: JSON.stringify({ featureCount: report.featureCount }) });
+    expect(response.headers['content-type']).toBe('application/json');
   });
 
   test('are counted exactly', async () => {
@@ -93,8 +93,8 @@ describe('usage reports', () => {
 
 describe('metrics reports', () => {
   test.each(goodMetrics)('are accepted: $name', async (report) => {
-    const answer = await sendPacket(`http://${service.http}/api/metrics`, report, fills);
-    expect(answer).toMatchObject({ status: 200, text: JSON.stringify({ count: report.count }) });
+    const response = await sendPacket(`http://${service.http}/api/metrics`, report, fills);
+    expect(response).toMatchObject({ status: 200, text: JSON.stringify({ count: report.count }) });
   });
 
   test('keep sum, count, minimum and maximum of every series', async () => {

@@ -14,18 +14,23 @@ const service = opened(startLocal);
 
 async function createShop(http: string, access: string, fields: Record<string, unknown> = {}) {
   const id = await createApplication(http, access, { name: 'shop', ...fields });
-  const keyOf = async (type: 'Frontend' | 'Mobile' | 'Backend') => createKey(http, access, id, type);
-  return { id, frontend: await keyOf('Frontend'), mobile: await keyOf('Mobile'), backend: await keyOf('Backend') };
+  const makeKey = async (type: 'Frontend' | 'Mobile' | 'Backend') => createKey(http, access, id, type);
+  return {
+    id,
+    frontend: await makeKey('Frontend'),
+    mobile: await makeKey('Mobile'),
+    backend: await makeKey('Backend'),
+  };
 }
 
-interface Sent {
+interface SentPacket {
   readonly k: string;
   readonly e?: string;
   readonly headers?: Record<string, string>;
   readonly body?: string;
 }
 
-function send(http: string, { k, e = 'Production', headers = {}, body }: Sent): Promise<Response> {
+function send(http: string, { k, e = 'Production', headers = {}, body }: SentPacket): Promise<Response> {
   return fetch(`http://${http}/api/frontend/telemetry`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
@@ -43,19 +48,19 @@ describe('CORS', () => {
   });
 
   test('a preflight from any origin gets the allowed methods and headers', async () => {
-    const answer = await fetch(`http://${service.http}/api/frontend/telemetry`, {
+    const response = await fetch(`http://${service.http}/api/frontend/telemetry`, {
       method: 'OPTIONS',
       headers: { origin: 'https://any.example.com', 'access-control-request-method': 'POST' },
     });
-    expect(answer.status).toBe(204);
-    expect(Object.fromEntries(answer.headers)).toMatchObject({
+    expect(response.status).toBe(204);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
       'access-control-allow-origin': 'https://any.example.com',
       'access-control-allow-methods': 'POST, OPTIONS',
       'access-control-allow-headers': 'content-type, content-encoding',
       'access-control-max-age': '7200',
       vary: 'Origin',
     });
-    expect(answer.headers.has('access-control-allow-credentials')).toBe(false);
+    expect(response.headers.has('access-control-allow-credentials')).toBe(false);
   });
 
   const allowed = 'https://app.example.com';
@@ -83,12 +88,12 @@ describe('CORS', () => {
   ];
 
   test.each(cases)('a page of $origin may read $what: $readable', async ({ origin, readable, status, sent }) => {
-    const answer = await send(service.http, { ...sent(), headers: { origin } });
-    expect(answer.status).toBe(status);
-    expect(answer.headers.get('access-control-allow-origin')).toBe(readable ? origin : null);
-    if (readable) expect(answer.headers.get('vary')).toBe('Origin');
-    expect(answer.headers.has('access-control-expose-headers')).toBe(false);
-    expect(answer.headers.has('access-control-allow-credentials')).toBe(false);
+    const response = await send(service.http, { ...sent(), headers: { origin } });
+    expect(response.status).toBe(status);
+    expect(response.headers.get('access-control-allow-origin')).toBe(readable ? origin : null);
+    if (readable) expect(response.headers.get('vary')).toBe('Origin');
+    expect(response.headers.has('access-control-expose-headers')).toBe(false);
+    expect(response.headers.has('access-control-allow-credentials')).toBe(false);
   });
 
   test('a packet with several origins is refused, and the answer does not repeat them', async () => {
@@ -99,18 +104,18 @@ describe('CORS', () => {
     const preflight = await fetch(url, { method: 'OPTIONS', headers });
     const unknown = await send(service.http, { k: 'nobody', headers });
     expect([preflight.status, unknown.status]).toEqual([204, 404]);
-    for (const answer of [refused, preflight, unknown])
-      expect(answer.headers.get('access-control-allow-origin')).toBeNull();
+    for (const response of [refused, preflight, unknown])
+      expect(response.headers.get('access-control-allow-origin')).toBeNull();
   });
 
   test('a page may read 429, with Retry-After', async () => {
     const sent = { k: closed.mobile.key, headers: { origin: allowed } };
     await send(service.http, sent);
-    const answer = await send(service.http, sent);
-    expect(answer.status).toBe(429);
-    expect(answer.headers.get('access-control-allow-origin')).toBe(allowed);
-    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
-    expect(await answer.json()).toMatchObject({ code: 'rate_limited' });
+    const response = await send(service.http, sent);
+    expect(response.status).toBe(429);
+    expect(response.headers.get('access-control-allow-origin')).toBe(allowed);
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+    expect(await response.json()).toMatchObject({ code: 'rate_limited' });
   });
 });
 
@@ -122,9 +127,9 @@ describe('admission', () => {
     const access = await token(service.http, service.credentials);
     const { mobile } = await createShop(service.http, access);
     const statuses = async (count: number) => {
-      const answers: number[] = [];
-      for (let sent = 0; sent < count; sent += 1) answers.push((await send(service.http, { k: mobile.key })).status);
-      return answers;
+      const codes: number[] = [];
+      for (let sent = 0; sent < count; sent += 1) codes.push((await send(service.http, { k: mobile.key })).status);
+      return codes;
     };
     expect(await statuses(5)).toEqual([202, 202, 202, 429, 429]);
     monotonic += 1000;
@@ -149,17 +154,17 @@ describe('admission', () => {
     const access = await token(service.http, service.credentials);
     const { id, frontend } = await createShop(service.http, access);
     const headers = { origin: 'https://app.example.com' };
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 60 }, () => send(service.http, { k: frontend.key, headers })),
     );
-    const accepted = answers.filter(({ status }) => status === 202);
-    const refused = answers.filter(({ status }) => status === 503);
+    const accepted = responses.filter(({ status }) => status === 202);
+    const refused = responses.filter(({ status }) => status === 503);
     expect(accepted.length + refused.length).toBe(60);
     expect(refused.length).toBeGreaterThan(0);
-    for (const answer of refused) {
-      expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
-      expect(answer.headers.get('access-control-allow-origin')).toBe(headers.origin);
-      expect(await answer.json()).toMatchObject({ code: 'backpressure' });
+    for (const response of refused) {
+      expect(Number(response.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+      expect(response.headers.get('access-control-allow-origin')).toBe(headers.origin);
+      expect(await response.json()).toMatchObject({ code: 'backpressure' });
     }
     const checks = await readChecks(service.http, { ...service, application: id });
     expect(checks.get('checkout')).toBe(accepted.length);

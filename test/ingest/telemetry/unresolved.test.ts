@@ -39,12 +39,12 @@ function openInstances(resolvesLater: boolean, mintedBefore?: number) {
   const store = openUsageTables(temporaryDirectory());
   const none = async () => {};
   let lookups = 0;
-  function peopleOf() {
+  function findPeople() {
     lookups += 1;
     if (lookups === mintedBefore) transact(store.lmdb, () => putHashedMint(store, hashedId(mint)));
     return store;
   }
-  const usage = { peopleOf, digestSecret: secret, keepMint: none, forget: none, resolvesLater };
+  const usage = { findPeople, digestSecret: secret, keepMint: none, forget: none, resolvesLater };
   return { store, instances: new Instances({ usage, randomBytes: () => secret, ttlMs: 1000, graceMs: 0 }) };
 }
 

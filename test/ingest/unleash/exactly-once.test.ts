@@ -12,7 +12,7 @@ const service = opened(startLocal);
 /** Headers of SDKs for Node before version 6. */
 const earlyNode = { 'user-agent': 'billing', 'accept-encoding': 'gzip,deflate' };
 
-interface Sent {
+interface SentMetrics {
   readonly toggles?: object;
   /** Seconds. */
   readonly start?: number;
@@ -22,11 +22,11 @@ interface Sent {
   readonly path?: string;
 }
 
-const secondsOf = (seconds: number) => at(seconds - 300);
+const toTime = (seconds: number) => at(seconds - 300);
 
-async function send(service: LocalService, { toggles, start = 0, stop = 60, ...rest }: Sent): Promise<void> {
+async function send(service: LocalService, { toggles, start = 0, stop = 60, ...rest }: SentMetrics): Promise<void> {
   const { headers = {}, more = {}, path = '/client/metrics' } = rest;
-  const bucket = toggles && { start: secondsOf(start), stop: secondsOf(stop), toggles };
+  const bucket = toggles && { start: toTime(start), stop: toTime(stop), toggles };
   const { status } = await post(service, path, { ...message({}), bucket: bucket ?? null, ...more }, headers);
   expect(status).toBe(202);
 }
@@ -43,9 +43,10 @@ const early = { connectionId: undefined, platformName: undefined, platformVersio
 const variants = (blue: number) => ({ variants: { blue } });
 
 /** The same bucket several times. */
-const times = (count: number, sent: (process: number) => Sent) => Array.from({ length: count }, (_, n) => sent(n));
+const times = (count: number, sent: (process: number) => SentMetrics) =>
+  Array.from({ length: count }, (_, n) => sent(n));
 
-test.each<[string, readonly Sent[], object, Record<string, number>]>([
+test.each<[string, readonly SentMetrics[], object, Record<string, number>]>([
   [
     'forked Python workers, which share connection and start, count in full',
     times(13, (n) => ({ toggles: yes(2), stop: 60 + n / 1000, headers: sdk('python') })),
@@ -143,7 +144,7 @@ test('a batch that Edge repeats counts once', async () => {
   const shop = await openTestShop(service);
   const entry = (yes: number) => ({
     ...{ featureName: 'checkout', appName: 'billing', environment: 'production' },
-    ...{ timestamp: secondsOf(0), yes, no: 0, variants: {} },
+    ...{ timestamp: toTime(0), yes, no: 0, variants: {} },
   });
   const batch = (yes: number) => post(service, '/client/metrics/bulk', { applications: [], metrics: [entry(yes)] });
   for (const yes of [12, 12, 3, 12]) expect((await batch(yes)).status).toBe(202);
@@ -154,7 +155,7 @@ test('a batch that Edge repeats counts once', async () => {
 test('a bucket that a browser repeats counts once, and an equal one of another page counts', async () => {
   const shop = await openTestShop(service);
   const toggles = { checkout: { yes: 5, no: 0, variants: {} } };
-  const bucket = { start: secondsOf(0), stop: secondsOf(30), toggles };
+  const bucket = { start: toTime(0), stop: toTime(30), toggles };
   const send = (connectionId?: string) =>
     post(
       service,

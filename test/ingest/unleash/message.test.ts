@@ -5,16 +5,16 @@ import {
   readMessage,
   type UnleashKind,
   type UnleashMessage,
-  unpackPart,
+  unpackChunk,
   withHeaders,
 } from '../../../src/ingest/formats/unleash/message.ts';
-import { eachAdded, opensFlag, rowKind } from '../../../src/storage/lmdb/cumulative.ts';
+import { eachAdded, opensFeature, rowKind } from '../../../src/storage/lmdb/cumulative.ts';
 
 const read = (body: unknown, kind: UnleashKind = 'metrics') => readMessage(kind, body);
 const [start, stop] = ['2026-01-31T11:59:00.000Z', '2026-01-31T12:00:00.000Z'];
 
 /** The checks that are counted of one flag, by variant. */
-function checksOf(toggle: unknown): Record<string, number> {
+function readChecks(toggle: unknown): Record<string, number> {
   const { checks } = read({ bucket: { start, stop, toggles: { checkout: toggle } } }).usages[0]!;
   const counted = new Map<string, number>();
   const rows = checks.flatMap(({ kind, checks }, at) => [at, kind, checks]);
@@ -48,15 +48,15 @@ describe('a flag of a bucket', () => {
     ['may lack variants, as of old SDKs', { yes: 1, no: 0 }, { enabled: 1 }],
     ['may have variants as PHP writes none', { yes: 1, no: 0, variants: [] }, { enabled: 1 }],
   ])('%s', (_, toggle, expected) => {
-    expect(checksOf(toggle)).toEqual(expected);
+    expect(readChecks(toggle)).toEqual(expected);
   });
 
   test.each([-1, 0.5, 2_147_483_648, 1e300, '3', true, [1], {}])('drops the count %j and keeps the others', (bad) => {
     const toggles = { bad: { yes: bad, no: 2 }, good: { yes: 1 } };
     const { usages, notes } = read({ bucket: { start, stop, toggles } });
     expect(usages[0]!.checks).toEqual([
-      { feature: 'bad', variant: 'disabled', checks: 2, kind: rowKind.no + opensFlag },
-      { feature: 'good', variant: 'enabled', checks: 1, kind: rowKind.yes + opensFlag },
+      { feature: 'bad', variant: 'disabled', checks: 2, kind: rowKind.no + opensFeature },
+      { feature: 'good', variant: 'enabled', checks: 1, kind: rowKind.yes + opensFeature },
     ]);
     expect([...notes]).toEqual([['value_dropped', 'bucket.toggles.bad.yes']]);
   });
@@ -130,7 +130,7 @@ test('entries of Edge keep their service, environment and time', () => {
     {
       ...{ appName: 'billing', environment: 'production', at: Date.parse(start!), path: ['metrics', 0] },
       checks: [
-        { feature: 'checkout', variant: 'enabled', checks: 2, kind: rowKind.yes + opensFlag },
+        { feature: 'checkout', variant: 'enabled', checks: 2, kind: rowKind.yes + opensFeature },
         { feature: 'checkout', variant: 'disabled', checks: 1, kind: rowKind.no },
       ],
     },
@@ -172,7 +172,7 @@ const kinds = fc.constantFrom<UnleashKind>('metrics', 'bulk', 'register');
 test('the checks of a flag are yes and no, or its variants if they are more', () => {
   fc.assert(
     fc.property(toggle, (sent) => {
-      const checks = Object.values(checksOf(sent)).reduce((sum, each) => sum + each, 0);
+      const checks = Object.values(readChecks(sent)).reduce((sum, each) => sum + each, 0);
       const served = Object.entries(sent.variants).reduce(
         (sum, [name, each]) => sum + (name === 'disabled' ? 0 : each),
         0,
@@ -232,9 +232,9 @@ test('the parts of a message are short, and hold everything in it in order', () 
         counters: list(counters, (n) => [`counter-${n}`, n]),
         gauges: list(gauges, (n) => [`gauge-${n}`, -1 - n]),
       };
-      const { parts, entries, ...rest } = packMessage(message);
+      const { chunks, entries, ...rest } = packMessage(message);
       expect(rest).toEqual({ head });
-      const contents = parts.map(unpackPart);
+      const contents = chunks.map(unpackChunk);
       const checks = message.usages.flatMap(({ at, checks }) => checks.map((each) => [at, each]));
       expect(contents.flatMap((each) => each.counters)).toEqual(message.counters);
       expect(contents.flatMap((each) => each.gauges)).toEqual(message.gauges);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openPartOf } from '../../../src/ingest/ledger/hour-rows.ts';
+import { findOpenPart } from '../../../src/ingest/ledger/hour-rows.ts';
 import { manage, token } from '../../support/binary.ts';
 import { type LocalService, startLocal } from '../../support/service.ts';
 import { message, openUnleash, post, sdk } from './shop.ts';
@@ -58,5 +58,5 @@ test.each([
   ['password', undefined],
   ['a:b.', undefined],
 ])('the open part of the token %s is %s', (text, open) => {
-  expect(openPartOf(text)).toBe(open);
+  expect(findOpenPart(text)).toBe(open);
 });

@@ -32,13 +32,13 @@ export const adopt = (service: LocalService, { access, application }: Shop, body
   manage(service.http, access, 'POST', `/api/v2/applications/${application}/keys/adopt`, 201, body);
 
 export async function post(service: LocalService, path: string, body: unknown, headers: Record<string, string> = {}) {
-  const answer = await fetch(`http://${service.http}/api${path}`, {
+  const response = await fetch(`http://${service.http}/api${path}`, {
     method: 'POST',
     headers: { authorization: backend, 'content-type': 'application/json', ...headers },
     body: typeof body === 'string' ? body : JSON.stringify(body),
   });
-  const text = await answer.text();
-  return { status: answer.status, text, headers: answer.headers };
+  const text = await response.text();
+  return { status: response.status, text, headers: response.headers };
 }
 
 export const at = (seconds: number) =>

@@ -24,8 +24,8 @@ describe('a bucket', () => {
     const shop = await openTestShop(service);
     const headers = { 'unleash-sdk': 'unleash-client-node:6.12.1' };
     const toggles = { checkout: { yes: 12, no: 3, variants: { blue: 7 } } };
-    const answer = await post(service, '/client/metrics', message(toggles), headers);
-    expect([answer.status, answer.text, answer.headers.get('flagmeter-noted')]).toEqual([202, '', null]);
+    const response = await post(service, '/client/metrics', message(toggles), headers);
+    expect([response.status, response.text, response.headers.get('flagmeter-noted')]).toEqual([202, '', null]);
     expect(await checks(service, shop)).toEqual({ checkout: { enabled: 5, disabled: 3, blue: 7 } });
     const [entry] = await ledger(service, shop);
     expect(entry).toMatchObject({
@@ -72,8 +72,8 @@ describe('a bucket', () => {
 
   test('with bad entries counts the others, and the ledger notes them', async () => {
     const shop = await openTestShop(service);
-    const flags = Object.fromEntries(Array.from({ length: 5000 }, (_, flag) => [`flag-${flag}`, { yes: 1 }]));
-    const toggles = { 'bad\u0000name': { yes: 1 }, checkout: { yes: -1, no: 2 }, search: 7, ...flags };
+    const manyToggles = Object.fromEntries(Array.from({ length: 5000 }, (_, flag) => [`flag-${flag}`, { yes: 1 }]));
+    const toggles = { 'bad\u0000name': { yes: 1 }, checkout: { yes: -1, no: 2 }, search: 7, ...manyToggles };
     const ahead = new Date(Date.now() + 86_400_000).toISOString();
     const body = { ...message({}), bucket: { start: at(-60), stop: ahead, toggles } };
     const { status, headers } = await post(service, '/client/metrics', body);
@@ -157,13 +157,13 @@ describe('a page', () => {
     for (const name of ['authorization', 'content-type', 'unleash-appname', 'unleash-connection-id', 'unleash-sdk'])
       expect(allowed).toContain(name);
     const body = message({ checkout: { yes: 1 } }, { instanceId: 'browser' });
-    const answers = [
+    const responses = [
       await post(service, path, body, { origin, authorization: frontend }),
       await post(service, path, '{', { origin, authorization: frontend }),
       await post(service, path, body, { origin, authorization: 'unknown' }),
     ];
-    expect(answers.map(({ status }) => status)).toEqual([202, 400, 404]);
-    for (const { headers } of answers) expect(headers.get('access-control-allow-origin')).toBe(origin);
+    expect(responses.map(({ status }) => status)).toEqual([202, 400, 404]);
+    for (const { headers } of responses) expect(headers.get('access-control-allow-origin')).toBe(origin);
     expect(await checks(service, shop)).toEqual({ checkout: { enabled: 1 } });
   });
 

@@ -59,7 +59,7 @@ async function openShop() {
 }
 
 const kinds = ({ items }: Feed) => items.map(({ kind }) => kind);
-const textsOf = ({ items }: Feed, kind: string) => items.filter((item) => item.kind === kind).map(({ text }) => text);
+const listTexts = ({ items }: Feed, kind: string) => items.filter((item) => item.kind === kind).map(({ text }) => text);
 
 test('lists changes by people with the values before and after, latest first', async () => {
   const { change, read } = await openShop();
@@ -105,7 +105,7 @@ test('lists flags, variants and senders that are first seen, and silence', async
     ]),
   );
   expect(data).toHaveLength(6);
-  expect(textsOf(feed, 'sender_released')).toEqual(['shop-app 4 first seen']);
+  expect(listTexts(feed, 'sender_released')).toEqual(['shop-app 4 first seen']);
   await pass(2 * dayMs);
   expect(kinds(await read({ environment: 'Production' }))).toContain('environment_silent');
   expect(kinds(await read({ environment: 'Staging' }))).not.toContain('environment_silent');
@@ -120,7 +120,7 @@ test('lists a period of refusals with its key, senders and end', async () => {
   }
   const ongoing = await vi.waitFor(async () => {
     const feed = await read({ kind: 'refused' });
-    expect(textsOf(feed, 'refused')).toEqual([expect.stringContaining('2 messages')]);
+    expect(listTexts(feed, 'refused')).toEqual([expect.stringContaining('2 messages')]);
     return feed;
   });
   expect(ongoing.items[0]!.text).toMatch(
@@ -140,7 +140,7 @@ test('lists a leaked key once, and notes at the time to which they refer', async
   expect(await send({ checkout: { on: [1] } }, key)).toBe(404);
   await change('POST', '/features/checkout/notes', { text: 'Half of the users', at: '2026-01-05T10:00:00Z' });
   const feed = await read({ from: '2026-01-01T00:00:00Z' });
-  expect(textsOf(feed, 'key_leaked')).toEqual(['Key Backend leaked: a browser sent it']);
+  expect(listTexts(feed, 'key_leaked')).toEqual(['Key Backend leaked: a browser sent it']);
   expect(feed.items.at(-1)).toMatchObject({
     at: '2026-01-05T10:00:00.000Z',
     kind: 'note',
@@ -177,11 +177,12 @@ test('filters by environment, feature, kind, actor, time and text', async () => 
 
 test('refuses an unknown kind, an unknown environment, an empty range and a foreign cursor', async () => {
   const { get } = await openShop();
-  const codeOf = async (query: Record<string, string>) => ((await (await get(query)).json()) as { code: string }).code;
-  expect(await codeOf({ kind: 'party' })).toBe('invalid_query');
-  expect(await codeOf({ environment: 'production' })).toBe('unknown_environment');
-  expect(await codeOf({ from: '2026-01-02T00:00:00Z', to: '2026-01-01T00:00:00Z' })).toBe('invalid_query');
-  expect(await codeOf({ cursor: 'x' })).toBe('invalid_query');
+  const readCode = async (query: Record<string, string>) =>
+    ((await (await get(query)).json()) as { code: string }).code;
+  expect(await readCode({ kind: 'party' })).toBe('invalid_query');
+  expect(await readCode({ environment: 'production' })).toBe('unknown_environment');
+  expect(await readCode({ from: '2026-01-02T00:00:00Z', to: '2026-01-01T00:00:00Z' })).toBe('invalid_query');
+  expect(await readCode({ cursor: 'x' })).toBe('invalid_query');
 });
 
 test('pages lose and repeat no item, while new ones arrive', async () => {

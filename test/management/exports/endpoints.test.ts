@@ -16,8 +16,8 @@ test.each([
 ])('%s with %j is answered as %s', async (path, headers, type) => {
   const registry = await openRegistry();
   registry.see({ f: { checkout: { on: [3, 2, 1] } } });
-  const answer = await registry.ask('GET', path, undefined, headers);
-  expect([answer.status, answer.headers['content-type']]).toEqual([200, type]);
+  const response = await registry.ask('GET', path, undefined, headers);
+  expect([response.status, response.headers['content-type']]).toEqual([200, type]);
 });
 
 test.each([

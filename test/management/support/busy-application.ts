@@ -6,12 +6,12 @@ export async function busyApplication(world: World): Promise<string> {
   const body = { name: 'Shop', acceptClientIdentities: true, allowedOrigins: ['https://shop.example'] };
   const { id } = (await ask(world, 'POST', '/api/v2/applications', body)) as { id: string };
   const path = `/api/v2/applications/${id}`;
-  const keyOf = async (type: string) => ((await ask(world, 'POST', `${path}/keys`, { type })) as { key: string }).key;
-  const [mobile, backend] = [await keyOf('Mobile'), await keyOf('Backend')];
+  const addKey = async (type: string) => ((await ask(world, 'POST', `${path}/keys`, { type })) as { key: string }).key;
+  const [mobile, backend] = [await addKey('Mobile'), await addKey('Backend')];
   const post = async (route: string, body: object, status: number, headers = {}) => {
     const json = { 'content-type': 'application/json', 'user-agent': 'test', ...headers };
-    const answer = await world.send(undefined, 'POST', route, body, json);
-    if (answer.status !== status) throw new Error(`${route} answered ${answer.status}: ${await answer.text()}`);
+    const response = await world.send(undefined, 'POST', route, body, json);
+    if (response.status !== status) throw new Error(`${route} answered ${response.status}: ${await response.text()}`);
   };
   const packet = { k: mobile, e: 'Production', f: { checkout: { on: [3, 2, 1] } }, m: { purchases: 2 }, u: 'user-7' };
   await post('/api/frontend/telemetry', packet, 202);

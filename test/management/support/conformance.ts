@@ -1,7 +1,7 @@
-import { conformanceOf } from '../../support/conformance.ts';
+import { createConformance } from '../../support/conformance.ts';
 import { openapi } from './openapi-document.ts';
 
-export { type Answered, read } from '../../support/conformance.ts';
+export { read, type UnparsedResponse } from '../../support/conformance.ts';
 
 /** Compares the service with the document of the management API. */
-export const { closed, operationOf, departures, bodyDepartures } = conformanceOf(openapi);
+export const { closed, findOperation, departures, bodyDepartures } = createConformance(openapi);

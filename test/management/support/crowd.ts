@@ -1,14 +1,17 @@
-import type { Recipe, Wanted } from './recipe.ts';
+import type { DocumentedRequest, Recipe } from './recipe.ts';
 import type { World } from './world.ts';
 
 /** Number of teams, and of requests per team: more than may wait. */
 const sizes = { reports: { teams: 12, each: 20 }, passwords: { teams: 6, each: 18 } };
 
 /** Returns concurrent requests of many teams, which fill the queue of reports or passwords. */
-export async function crowdOf(world: World, what: 'reports' | 'passwords'): Promise<() => readonly Wanted[]> {
+export async function createCrowd(
+  world: World,
+  what: 'reports' | 'passwords',
+): Promise<() => readonly DocumentedRequest[]> {
   const { teams, each } = sizes[what];
-  const members = (await teamsOf(world, teams)).map((team) =>
-    what === 'reports' ? () => reportOf(team) : () => passwordOf(team),
+  const members = (await openTeams(world, teams)).map((team) =>
+    what === 'reports' ? () => requestReport(team) : () => requestPassword(team),
   );
   return () => members.flatMap((member) => Array.from({ length: each }, member));
 }
@@ -33,34 +36,37 @@ export const crowdedReports: Readonly<Record<string, Recipe>> = {
 };
 
 /** Repeats a request, each time for another team: results of one team are shared for seconds. */
-async function byOtherTeams(world: World, wanted: (team: Team) => Partial<Wanted>): Promise<Partial<Wanted>> {
-  const teams = await teamsOf(world, 20);
+async function byOtherTeams(
+  world: World,
+  wanted: (team: Team) => Partial<DocumentedRequest>,
+): Promise<Partial<DocumentedRequest>> {
+  const teams = await openTeams(world, 20);
   return { again: (time) => wanted(teams[time % teams.length]!) };
 }
 
-async function teamsOf(world: World, count: number): Promise<readonly Team[]> {
+async function openTeams(world: World, count: number): Promise<readonly Team[]> {
   const teams: Team[] = [];
   for (let at = 0; at < count; at += 1) {
     const { id: team } = await make(world, world.asAdmin, '/api/v2/teams', { name: `Crowd ${at}` });
     const wanted = { name: 'Crowd', role: 'Admin' };
     const key = await make(world, world.asAdmin, `/api/v2/teams/${team}/api-keys`, wanted);
-    const apiKey = { clientId: key['clientId'] } as Parameters<World['tokenOf']>[0]['apiKey'];
-    const authorization = `Bearer ${await world.tokenOf({ apiKey, clientSecret: key['clientSecret'] ?? '' })}`;
+    const apiKey = { clientId: key['clientId'] } as Parameters<World['fetchToken']>[0]['apiKey'];
+    const authorization = `Bearer ${await world.fetchToken({ apiKey, clientSecret: key['clientSecret'] ?? '' })}`;
     const { id } = await make(world, authorization, '/api/v2/applications', { name: 'Crowd' });
     teams.push({ authorization, application: `/api/v2/applications/${id}` });
   }
   return teams;
 }
 
-function reportOf({ authorization, application }: Team): Wanted {
+function requestReport({ authorization, application }: Team): DocumentedRequest {
   return { authorization, method: 'GET', path: `${application}/usage?environment=Production` };
 }
 
-let people = 0;
+let userCount = 0;
 
-function passwordOf({ authorization }: Team): Wanted {
-  people += 1;
-  const body = { name: 'Crowd', email: `crowd-${people}@example.com`, password: 'a long password' };
+function requestPassword({ authorization }: Team): DocumentedRequest {
+  userCount += 1;
+  const body = { name: 'Crowd', email: `crowd-${userCount}@example.com`, password: 'a long password' };
   return { authorization, method: 'POST', path: '/api/v2/users', body };
 }
 

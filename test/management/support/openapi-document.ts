@@ -7,4 +7,4 @@ export const openapi = describeManagementApi({
   serviceScope: 'flagmeter',
 });
 
-export const { operations, problemsOf } = readOpenApi(openapi);
+export const { operations, listProblems } = readOpenApi(openapi);

@@ -1,18 +1,22 @@
 import type { RefusalCode } from '../../../src/contract/refusals.ts';
 import { maxSignInAge } from '../../../src/contract/step-up.ts';
-import type { Recipe, Wanted } from './recipe.ts';
+import type { DocumentedRequest, Recipe } from './recipe.ts';
 import { specialRecipes } from './special-recipes.ts';
 import { goodRequest } from './targets.ts';
 import type { World } from './world.ts';
 
 /** The request for a status, and a code if it is a refusal. */
-export async function requestFor(world: World, route: string, answer: number | RefusalCode): Promise<Wanted> {
+export async function requestFor(
+  world: World,
+  route: string,
+  expected: number | RefusalCode,
+): Promise<DocumentedRequest> {
   const { method, path, body } = await goodRequest(world, route);
-  const good: Wanted = { authorization: world.asAdmin, method, path, body };
-  const recipe = specialRecipes[`${route} ${answer}`] ?? (typeof answer === 'number' ? undefined : usual[answer]);
+  const good: DocumentedRequest = { authorization: world.asAdmin, method, path, body };
+  const recipe = specialRecipes[`${route} ${expected}`] ?? (typeof expected === 'number' ? undefined : usual[expected]);
   if (recipe !== undefined) return { ...good, ...(await recipe(world, good, route)) };
-  if (typeof answer === 'number') return good;
-  throw new Error(`No request is known that ${route} refuses with ${answer}`);
+  if (typeof expected === 'number') return good;
+  throw new Error(`No request is known that ${route} refuses with ${expected}`);
 }
 
 /** The refusals common to all routes. */

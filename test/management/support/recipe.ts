@@ -1,7 +1,7 @@
 import type { World } from './world.ts';
 
 /** A request for a documented answer. */
-export interface Wanted {
+export interface DocumentedRequest {
   /** The `Authorization` header; none when it is undefined. */
   readonly authorization: string | undefined;
   readonly method: string;
@@ -9,8 +9,8 @@ export interface Wanted {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   /** Repeated until the answer arrives, each time with this body or path. */
-  readonly again?: (time: number) => Partial<Wanted>;
+  readonly again?: (time: number) => Partial<DocumentedRequest>;
 }
 
 /** Turns a request that is served into one with another answer. */
-export type Recipe = (world: World, good: Wanted, route: string) => Promise<Partial<Wanted>>;
+export type Recipe = (world: World, good: DocumentedRequest, route: string) => Promise<Partial<DocumentedRequest>>;

@@ -3,7 +3,7 @@ import { completeProvider } from '../../../src/accounts/identity-providers.ts';
 import { maxSignInAge } from '../../../src/contract/step-up.ts';
 import { createKey } from '../../support/binary.ts';
 import { crowdedReports } from './crowd.ts';
-import type { Recipe, Wanted } from './recipe.ts';
+import type { DocumentedRequest, Recipe } from './recipe.ts';
 import { ask, make, ofUserWithoutPassword, takeUser } from './targets.ts';
 import { wideReport } from './wide-application.ts';
 import type { Lot, World } from './world.ts';
@@ -83,8 +83,8 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
   'POST /applications/:id/keys/adopt unknown_environment': withBody(adopted({ environment: 'Nowhere' })),
   'POST /applications/:id/environments conflict': withBody({ name: 'Production' }),
   [`POST ${features} conflict`]: again,
-  'POST /teams conflict': async ({ tokenOf, empty }) => ({
-    authorization: `Bearer ${await tokenOf(empty.keys.Admin)}`,
+  'POST /teams conflict': async ({ fetchToken, empty }) => ({
+    authorization: `Bearer ${await fetchToken(empty.keys.Admin)}`,
   }),
   'PATCH /teams/:id conflict': async (world) => ({ path: await crowdedTeam(world, 4), body: { plan: 'free' } }),
   'DELETE /teams/:id conflict': async (world) => ({ path: await crowdedTeam(world, 1) }),
@@ -197,7 +197,7 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
   },
   'PUT /teams/:id/members/:userId plan_limit': async (world) => {
     const lot = await freeLot(world);
-    return { again: () => ({ path: memberOf(world, lot) }) };
+    return { again: () => ({ path: takeMemberPath(world, lot) }) };
   },
   'POST /teams/:id/api-keys plan_limit': inFreeTeam('api-keys'),
   'POST /teams/:id/clients invalid_name': withBody({
@@ -231,7 +231,7 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
   'GET /api/v2/openapi.json 304': async () => ({ headers: { 'if-none-match': '*' } }),
 };
 
-async function ofCaller({ admin }: World): Promise<Partial<Wanted>> {
+async function ofCaller({ admin }: World): Promise<Partial<DocumentedRequest>> {
   return { path: `/api/v2/users/${admin.id}/reset-link` };
 }
 
@@ -241,13 +241,13 @@ function adopted(more: object): object {
 }
 
 /** The same for a disabled webhook. */
-async function disabledWebhook(world: World, { path }: Wanted): Promise<Partial<Wanted>> {
+async function disabledWebhook(world: World, { path }: DocumentedRequest): Promise<Partial<DocumentedRequest>> {
   const [webhook = ''] = /.*\/webhooks\/[^/]+/.exec(path) ?? [];
   await ask(world, 'PATCH', webhook, { enabled: false });
   return {};
 }
 
-async function anyToken({ sign, admin }: World): Promise<Partial<Wanted>> {
+async function anyToken({ sign, admin }: World): Promise<Partial<DocumentedRequest>> {
   // The session of an invalidated token ends.
   return { authorization: `Bearer ${await sign(admin, 0, 'openid flagmeter', 2)}` };
 }
@@ -264,10 +264,10 @@ async function freeApplication(world: World): Promise<string> {
 }
 
 /** Creates objects of an application until there are too many. */
-function fillUp(collection: string, bodyOf: (time: number) => object): Recipe {
+function fillUp(collection: string, createBody: (time: number) => object): Recipe {
   return async (world) => ({
     path: `${await freeApplication(world)}/${collection}`,
-    again: (time) => ({ body: bodyOf(time) }),
+    again: (time) => ({ body: createBody(time) }),
   });
 }
 
@@ -284,16 +284,16 @@ async function crowdedTeam(world: World, applications: number): Promise<string> 
   return `/api/v2/teams/${teamId}`;
 }
 
-function memberOf(world: World, { teamId }: Lot): string {
+function takeMemberPath(world: World, { teamId }: Lot): string {
   return `/api/v2/teams/${teamId}/members/${takeUser(world)}`;
 }
 
 /** Adds a user to a team that they are not in. */
-async function addSomebody(world: World): Promise<Partial<Wanted>> {
-  return { path: memberOf(world, world.spareLots.pop()!) };
+async function addSomebody(world: World): Promise<Partial<DocumentedRequest>> {
+  return { path: takeMemberPath(world, world.spareLots.pop()!) };
 }
 
-async function leaveOnlyTeam(world: World): Promise<Partial<Wanted>> {
+async function leaveOnlyTeam(world: World): Promise<Partial<DocumentedRequest>> {
   const { teamId } = world.spareLots.pop()!;
   const body = { name: 'Bob', email: 'bob@example.com', role: 'Admin', teams: [teamId] };
   const id = await make(world, '/api/v2/users', body, 'id');
@@ -302,9 +302,9 @@ async function leaveOnlyTeam(world: World): Promise<Partial<Wanted>> {
 }
 
 /** The API key of a team changes the role of its last Admin. */
-async function demoteLastAdmin(world: World): Promise<Partial<Wanted>> {
+async function demoteLastAdmin(world: World): Promise<Partial<DocumentedRequest>> {
   const { teamId, keys } = world.spareLots.pop()!;
-  const authorization = `Bearer ${await world.tokenOf(keys.Admin)}`;
+  const authorization = `Bearer ${await world.fetchToken(keys.Admin)}`;
   const team = `/api/v2/teams/${teamId}`;
   await world.send(authorization, 'PATCH', team, { name: 'Shop' });
   await world.send(authorization, 'DELETE', `${team}/members/${world.lead.id}`);
@@ -312,7 +312,7 @@ async function demoteLastAdmin(world: World): Promise<Partial<Wanted>> {
 }
 
 /** Changes an undeclared feature at the limit of declarations. */
-async function declareOneMore(world: World): Promise<Partial<Wanted>> {
+async function declareOneMore(world: World): Promise<Partial<DocumentedRequest>> {
   const path = await freeApplication(world);
   const token = world.asAdmin.replace('Bearer ', '');
   const { key } = await createKey(world.service.http, token, path.split('/').at(-1)!, 'Mobile');
@@ -324,15 +324,15 @@ async function declareOneMore(world: World): Promise<Partial<Wanted>> {
 }
 
 /** Makes a shared view of the Admin private, as a User. */
-async function asUser({ sign, user }: World): Promise<Partial<Wanted>> {
+async function asUser({ sign, user }: World): Promise<Partial<DocumentedRequest>> {
   return { authorization: `Bearer ${await sign(user)}`, body: { shared: false } };
 }
 
-async function asApiKey({ tokenOf, home }: World): Promise<Partial<Wanted>> {
-  return { authorization: `Bearer ${await tokenOf(home.keys.Admin)}` };
+async function asApiKey({ fetchToken, home }: World): Promise<Partial<DocumentedRequest>> {
+  return { authorization: `Bearer ${await fetchToken(home.keys.Admin)}` };
 }
 
-async function ofOperator({ service }: World, { path }: Wanted): Promise<Partial<Wanted>> {
+async function ofOperator({ service }: World, { path }: DocumentedRequest): Promise<Partial<DocumentedRequest>> {
   const settings = completeProvider(provider, { allowPrivate: true });
   const configured = { id: 'corp', number: 0, ...settings, createdAt: 0, updatedAt: 0 };
   service.setProviders({ file: '/etc/flagmeter/providers.json', providers: [configured] });

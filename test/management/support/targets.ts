@@ -4,7 +4,7 @@ import { hashSecret } from '../../../src/accounts/secrets.ts';
 import { EmbeddedAccountStore } from '../../../src/accounts/store/embedded.ts';
 import { testHealth } from '../../accounts/fixture.ts';
 import { operations } from './openapi-document.ts';
-import type { Wanted } from './recipe.ts';
+import type { DocumentedRequest } from './recipe.ts';
 import { beginSession, type Lot, type World } from './world.ts';
 
 /** A request that is served for an Admin of the team. */
@@ -37,7 +37,7 @@ const makers: Readonly<Record<string, Maker>> = {
   },
   identity: async () => 'user-7',
   userId: async (world) => takeUser(world),
-  signInId: (world, base) => signInOf(world, base.split('/').at(-2)!),
+  signInId: (world, base) => addSignIn(world, base.split('/').at(-2)!),
   passkeyId: (world, base) => addPasskey(world, base.split('/').at(-2)!),
   async webhookId(world, base) {
     await makeRoom(world, base);
@@ -102,13 +102,13 @@ export async function goodRequest(world: World, route: string): Promise<Good> {
     path += `/${segment.startsWith(':') ? await thing(world, path, segment.slice(1), lot) : segment}`;
   }
   if (route === 'DELETE /users/:id/reset-link') await ask(world, 'POST', path, {});
-  return { method, path: path + (queries[route] ?? ''), body: bodyOf(route), lot };
+  return { method, path: path + (queries[route] ?? ''), body: createBody(route), lot };
 }
 
 let users = 0;
 
 /** The example of the document, with a unique e-mail address for each new user, and a unique token. */
-function bodyOf(route: string): unknown {
+function createBody(route: string): unknown {
   const content = operations.get(operationNamed(route))?.requestBody?.content;
   const example = content?.['application/json']?.example;
   if (route === 'POST /applications/:id/keys/adopt')
@@ -133,8 +133,8 @@ export function takeUser({ spareUsers }: World): string {
 
 /** Deletes the objects of a long list, because only so many are allowed. */
 async function makeRoom({ send, asAdmin }: World, list: string, from = 40): Promise<void> {
-  const answer = await send(asAdmin, 'GET', `${list}?limit=200`);
-  const { items } = (await answer.json()) as { items: readonly { id: string }[] };
+  const response = await send(asAdmin, 'GET', `${list}?limit=200`);
+  const { items } = (await response.json()) as { items: readonly { id: string }[] };
   if (items.length < from) return;
   await Promise.all(items.map(({ id }) => send(asAdmin, 'DELETE', `${list}/${id}`)));
 }
@@ -153,24 +153,24 @@ export async function make(world: World, path: string, body: object, field: stri
 
 /** Sends a request as the Admin. @throws {Error} unless it is served */
 export async function ask(world: World, method: string, path: string, body: object): Promise<unknown> {
-  const answer = await world.send(world.asAdmin, method, path, body);
-  if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${await answer.text()}`);
-  return answer.json();
+  const response = await world.send(world.asAdmin, method, path, body);
+  if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${await response.text()}`);
+  return response.json();
 }
 
 async function linkIdentity({ store }: World, userId: string): Promise<string> {
   const [issuer, subject, now] = ['https://login.invalid', randomBytes(8).toString('hex'), Date.now()];
   const id = `identity_${subject}`;
   const accountStore = new EmbeddedAccountStore(store, testHealth());
-  await accountStore.change((draft) => {
+  await accountStore.change((tx) => {
     const linked = { id, number: 1, userId, issuer, subject, email: null, given: {} };
-    putIdentity(draft, { ...linked, linkedAt: now, lastUsedAt: now });
+    putIdentity(tx, { ...linked, linkedAt: now, lastUsedAt: now });
   });
   return id;
 }
 
 /** A user whose account at a provider is the only way to sign in. */
-export async function ofUserWithoutPassword(world: World): Promise<Partial<Wanted>> {
+export async function ofUserWithoutPassword(world: World): Promise<Partial<DocumentedRequest>> {
   const asked = { name: 'Ada', email: `${randomUUID()}@example.com` };
   const user = (await ask(world, 'POST', '/api/v2/users', asked)) as Parameters<World['sign']>[0];
   const identity = await linkIdentity(world, user.id);
@@ -178,7 +178,7 @@ export async function ofUserWithoutPassword(world: World): Promise<Partial<Wante
   return { authorization: `Bearer ${await world.sign(user)}`, path };
 }
 
-async function signInOf({ store }: World, userId: string): Promise<string> {
+async function addSignIn({ store }: World, userId: string): Promise<string> {
   const signIn = hashSecret(userId);
   await beginSession(store, userId, signIn);
   return signIn;
@@ -187,7 +187,7 @@ async function signInOf({ store }: World, userId: string): Promise<string> {
 async function addTotp({ store }: World, userId: string): Promise<string> {
   const record = { userId, secret: 'A'.repeat(32), createdAt: 0, lastStep: 0, lastUsedAt: 0, recoveryCodes: [] };
   const accountStore = new EmbeddedAccountStore(store, testHealth());
-  await accountStore.change((draft) => draft.put('totp', userId, record));
+  await accountStore.change((tx) => tx.put('totp', userId, record));
   return userId;
 }
 
@@ -197,8 +197,8 @@ async function addPasskey({ store }: World, userId: string): Promise<string> {
   passkeys += 1;
   const id = hashSecret(String(passkeys));
   const accountStore = new EmbeddedAccountStore(store, testHealth());
-  await accountStore.change((draft) =>
-    draft.put('passkeys', `${userId}.${id}`, {
+  await accountStore.change((tx) =>
+    tx.put('passkeys', `${userId}.${id}`, {
       ...{ userId, credentialId: 'AAAA', publicKey: 'AAAA', counter: 0, transports: [], aaguid: '', backedUp: false },
       ...{ name: 'Phone', createdAt: 0, lastUsedAt: null, answered: [] },
     }),

@@ -27,13 +27,13 @@ const declared: FeatureDeclaration = {
 export type Days = readonly [first: number | null, last: number | null];
 
 /** A sight by its first and last time in days ago, with those of each variant. */
-export function sightOf([first, last]: Days, variants: Readonly<Record<string, Days>> = {}): FeatureSight {
-  const timesOf = ([one, other]: Days) => ({
+export function createSight([first, last]: Days, variants: Readonly<Record<string, Days>> = {}): FeatureSight {
+  const createTimes = ([one, other]: Days) => ({
     firstSeenAt: one === null ? null : ago(one),
     lastSeenAt: other === null ? null : ago(other),
   });
-  const entries = Object.entries(variants).map(([name, days]) => [name, timesOf(days)] as const);
-  return { ordinal: 0, ...timesOf([first, last]), variants: new Map(entries) };
+  const entries = Object.entries(variants).map(([name, days]) => [name, createTimes(days)] as const);
+  return { ordinal: 0, ...createTimes([first, last]), variants: new Map(entries) };
 }
 
 /** A sender that was last seen some days ago. */
@@ -51,16 +51,16 @@ export const place = (name: string, facts: Partial<EnvironmentFacts> = {}): Envi
   ...facts,
 });
 
-export const factsOf = (
+export const createFacts = (
   environments: readonly EnvironmentFacts[],
   declaration: Partial<FeatureDeclaration> | undefined = {},
 ): VerdictFacts => ({ declaration: { ...declared, ...declaration }, environments, now, quietMs });
 
 export const api = sender('api', 0);
 export const both = { on: [100, 0], off: [100, 1] } as const;
-export const used = sightOf([100, 0], both);
-export const onlyOn = sightOf([100, 0], { on: [100, 0] });
-export const silent = sightOf([100, 40], both);
+export const used = createSight([100, 0], both);
+export const onlyOn = createSight([100, 0], { on: [100, 0] });
+export const silent = createSight([100, 40], both);
 /** Senders beyond the limit. */
 export const others = sender('__other__', 0);
 

@@ -20,9 +20,9 @@ export async function wideReport(world: World, kind: keyof typeof kinds): Promis
   for (let minute = 0; minute <= maxPoints / series; minute += 1) {
     const time = new Date(now - (minute + 1) * 60_000).toISOString();
     const report = { appKey: key, environment: 'Production', time, stats };
-    const answer = await world.send(undefined, 'POST', route, report, { 'content-type': 'application/json' });
-    if (answer.status !== 200) throw new Error(`${route} answered ${answer.status}: ${await answer.text()}`);
-    await answer.text();
+    const response = await world.send(undefined, 'POST', route, report, { 'content-type': 'application/json' });
+    if (response.status !== 200) throw new Error(`${route} answered ${response.status}: ${await response.text()}`);
+    await response.text();
   }
   const from = new Date(now - 24 * 3_600_000).toISOString();
   return `${path}/${kind}?environment=Production&step=minute&from=${from}`;

@@ -32,7 +32,7 @@ export interface Lot {
 }
 
 /** The initial content of the data directory. */
-interface People {
+interface WorldContent {
   readonly admin: User;
   readonly user: User;
   readonly viewer: User;
@@ -50,7 +50,7 @@ interface People {
 }
 
 /** A running service with people. Tests sign tokens with the service's own key. */
-export interface World extends People {
+export interface World extends WorldContent {
   readonly service: LocalService;
   /** The service's own. */
   readonly store: AccountTables;
@@ -58,7 +58,7 @@ export interface World extends People {
   readonly asAdmin: string;
   /** Signs a token of a user, issued `ago` ms before now, of a session that began `age` seconds before now. */
   sign(user: User, ago?: number, scope?: string, age?: number): Promise<string>;
-  tokenOf(key: NewApiKey): Promise<string>;
+  fetchToken(key: NewApiKey): Promise<string>;
   /** Sends a request, with this `Authorization` header or none. A body other than text or bytes is sent as JSON. */
   send(
     authorization: string | undefined,
@@ -77,7 +77,7 @@ export async function openWorld(args: readonly string[] = ['--api-rate', '0'], s
   const credentials = await prepareStore(store, prepared);
   const health = { ready: true, failed: () => {} };
   const directory = openDirectory(new EmbeddedAccountStore(store, health), prepared);
-  const people = await settle(directory, credentials.teamId);
+  const content = await settle(directory, credentials.teamId);
   const settings = { issuer, audience, keys: openSigningKeys(storedKeys(store)), ...prepared };
   const urls = ['--auth-url', issuer, '--base-url', audience];
   const service = await startLocal({
@@ -100,12 +100,12 @@ export async function openWorld(args: readonly string[] = ['--api-rate', '0'], s
     return issueAccessToken(settings, { ...subject, primaryTeam, sid: await session }, identity);
   };
   return {
-    ...people,
+    ...content,
     service,
     store,
-    asAdmin: `Bearer ${await sign(people.admin, 0, serviceScope, ofItsOwn)}`,
+    asAdmin: `Bearer ${await sign(content.admin, 0, serviceScope, ofItsOwn)}`,
     sign,
-    tokenOf: ({ apiKey: { clientId }, clientSecret }) =>
+    fetchToken: ({ apiKey: { clientId }, clientSecret }) =>
       token(service.http, { ...credentials, clientId, clientSecret }),
     send: (authorization, method, path, body, headers = {}) =>
       fetch(`http://${service.http}${path}`, {
@@ -129,36 +129,34 @@ export async function beginSession(
   const granted = { userId, clientId: 'flagmeter-cli', signIn, scope: 'openid flagmeter', authTime };
   const sources = { clock: systemClock, randomBytes };
   const health = { ready: true, failed: () => {} };
-  const { key } = await new EmbeddedAccountStore(store, health).change((draft) =>
-    startSession(sources, draft, granted),
-  );
+  const { key } = await new EmbeddedAccountStore(store, health).change((tx) => startSession(sources, tx, granted));
   return key;
 }
 
-async function settle(directory: Directory, homeId: string): Promise<People> {
-  const userOf = (name: string, role: Role, teamId: string) =>
+async function settle(directory: Directory, homeId: string): Promise<WorldContent> {
+  const addUser = (name: string, role: Role, teamId: string) =>
     createUser(directory, { email: `${name}@example.com`, name, role, teams: [teamId], passwordHash: 'none' });
   const { id: otherId } = await createTeam(directory, 'Other');
-  const admin = await userOf('ada', 'Admin', homeId);
-  const user = await userOf('eve', 'User', homeId);
-  const outsider = await userOf('tom', 'Admin', otherId);
-  const viewer = await userOf('vic', 'Viewer', homeId);
-  const { id: guestId } = await userOf('gus', 'Admin', homeId);
+  const admin = await addUser('ada', 'Admin', homeId);
+  const user = await addUser('eve', 'User', homeId);
+  const outsider = await addUser('tom', 'Admin', otherId);
+  const viewer = await addUser('vic', 'Viewer', homeId);
+  const { id: guestId } = await addUser('gus', 'Admin', homeId);
   await putMember(directory, otherId, guestId);
   const { user: guest } = await putMember(directory, homeId, guestId, 'Viewer');
-  const { id: leadId } = await userOf('lea', 'Viewer', homeId);
+  const { id: leadId } = await addUser('lea', 'Viewer', homeId);
   const { user: lead } = await putMember(directory, homeId, leadId, 'Admin');
   // At the same time, because each change waits for the disk.
-  const spareUsers = await times(260, (at) => userOf(`spare-${at}`, 'User', homeId));
+  const spareUsers = await times(260, (at) => addUser(`spare-${at}`, 'User', homeId));
   const spareLots = await times(26, async (at) => {
-    const { id } = await createTeam(directory, `Spare ${at}`, { foundersOf: () => [admin.id] });
+    const { id } = await createTeam(directory, `Spare ${at}`, { listFounders: () => [admin.id] });
     for (const { id: member, role } of [user, viewer]) await putMember(directory, id, member, role);
     await putMember(directory, id, guest.id, 'Viewer');
     await putMember(directory, id, lead.id, 'Admin');
-    return lotOf(directory, id);
+    return createLot(directory, id);
   });
-  const home = await lotOf(directory, homeId);
-  const empty = await lotOf(directory, (await createTeam(directory, 'Empty')).id);
+  const home = await createLot(directory, homeId);
+  const empty = await createLot(directory, (await createTeam(directory, 'Empty')).id);
   return { admin, user, viewer, outsider, guest, lead, home, empty, spareLots, spareUsers };
 }
 
@@ -166,8 +164,8 @@ function times<T>(count: number, make: (at: number) => Promise<T>): Promise<T[]>
   return Promise.all(Array.from({ length: count }, (_, at) => make(at)));
 }
 
-async function lotOf(directory: Directory, teamId: string): Promise<Lot> {
-  const keyOf = (role: Role) => createApiKey(directory, { teamId, name: role, role });
-  const keys = { Admin: await keyOf('Admin'), User: await keyOf('User'), Viewer: await keyOf('Viewer') };
+async function createLot(directory: Directory, teamId: string): Promise<Lot> {
+  const addKey = (role: Role) => createApiKey(directory, { teamId, name: role, role });
+  const keys = { Admin: await addKey('Admin'), User: await addKey('User'), Viewer: await addKey('Viewer') };
   return { teamId, keys };
 }

@@ -121,9 +121,9 @@ describe('a configuration error', () => {
     ['port', () => 'postgres://u:wrong@127.0.0.1:1/d', 'refused the connection: no server listens there'],
     ['host', () => 'postgres://u:wrong@no.such.host.invalid/d?sslmode=disable', 'cannot be resolved'],
   ])('names the %s', async (what, text, why) => {
-    const answer = await said(text());
-    expect(answer).toContain(why);
+    const response = await said(text());
+    expect(response).toContain(why);
     // A server may start, or its name may resolve soon. The rest needs an administrator.
-    expect(answer).toMatch(['limit of sessions', 'port', 'host'].includes(what) ? /^unreachable: / : /^refused: /);
+    expect(response).toMatch(['limit of sessions', 'port', 'host'].includes(what) ? /^unreachable: / : /^refused: /);
   });
 });

@@ -20,7 +20,7 @@ test('an outage is logged when it begins, each minute while it lasts, and when i
     availability.failed(why);
     clock.advance(1000);
   }
-  availability.answered();
+  availability.succeeded();
   expect(said).toEqual([away, away, away, back]);
 });
 
@@ -28,7 +28,7 @@ test('a PostgreSQL that answers only one of two connections is logged once a min
   const { clock, said, availability } = watch();
   for (let seconds = 0; seconds < 90; seconds += 1) {
     availability.failed(why);
-    availability.answered();
+    availability.succeeded();
     clock.advance(1000);
   }
   expect(said).toEqual([away, back, away, back]);

@@ -43,12 +43,12 @@ describe('a statement', () => {
 
   it('is refused with its SQLSTATE, and the session continues', async () => {
     const connection = await table();
-    const answers = await Promise.allSettled([
+    const results = await Promise.allSettled([
       connection.query(sql('INSERT INTO t VALUES (1)')),
       connection.query({ name: 'again', text: 'INSERT INTO t VALUES ($1)', values: [1] }),
       connection.query(sql('SELECT count(*) FROM t')),
     ]);
-    expect(answers).toMatchObject([
+    expect(results).toMatchObject([
       { value: { rowCount: 1 } },
       { reason: { code: 'sql', sqlstate: '23505' } },
       { value: { rows: [{ count: 1n }] } },
@@ -160,32 +160,32 @@ it('waits for the running one, even if one between them has timed out', async ()
 
 describe('round trips', () => {
   /** A relay to the server that counts how often the client speaks after the server has. */
-  async function counting(): Promise<{ url: string; turns: () => number }> {
-    let turns = 0;
-    let isServersTurn = false;
+  async function counting(): Promise<{ url: string; roundTrips: () => number }> {
+    let roundTrips = 0;
+    let hasServerSpoken = false;
     const relayed = await relayTo(postgres, url, () => ({
       fromClient: (_, pass) => {
-        if (!isServersTurn) turns += 1;
-        isServersTurn = true;
+        if (!hasServerSpoken) roundTrips += 1;
+        hasServerSpoken = true;
         pass();
       },
       fromServer: (_, pass) => {
-        isServersTurn = false;
+        hasServerSpoken = false;
         pass();
       },
     }));
-    return { url: relayed, turns: () => turns };
+    return { url: relayed, roundTrips: () => roundTrips };
   }
 
   it('are as few as the work awaits', async () => {
     await table();
-    const { url: slow, turns } = await counting();
+    const { url: slow, roundTrips } = await counting();
     const connection = connect(slow);
     await connection.query(sql('SELECT 1'));
     const during = async (work: () => Promise<unknown>) => {
-      const before = turns();
+      const before = roundTrips();
       await work();
-      return turns() - before;
+      return roundTrips() - before;
     };
     const insert = { name: 'insert', text: 'INSERT INTO t VALUES ($1)' };
     expect(

@@ -23,19 +23,19 @@ it('the new primary is found after a failover, whichever host is named first, an
   const { log, lines } = keptLog();
   const connection = connect(url.replace(/(?<=connect_timeout=)\d+/, '1'), { log, deadlineMs: 2000 });
   await connection.query({ text: 'CREATE TABLE t (a int8 PRIMARY KEY)' });
-  const answered: number[] = [];
+  const confirmed: number[] = [];
   const insert = async (a: number) => {
     const text = 'INSERT INTO t VALUES ($1) ON CONFLICT DO NOTHING';
     for (;;) {
       const kept = connection.query({ name: 'insert', text, values: [a] });
-      const outcome = await kept.then(
+      const result = await kept.then(
         () => true,
         () => false,
       );
-      if (outcome) break;
+      if (result) break;
       await new Promise((resolve) => setImmediate(resolve));
     }
-    answered.push(a);
+    confirmed.push(a);
   };
   for (const a of [1, 2, 3]) await insert(a);
   const [first, second] = [pair.primary, pair.standby].map(({ host, port }) => `${host}:${port}`);
@@ -54,7 +54,7 @@ it('the new primary is found after a failover, whichever host is named first, an
   await pair.beAlone();
   await insert(7);
   expect(connection.host).toBe(first);
-  expect((await connection.query<{ a: bigint }>(select)).rows.map(({ a }) => Number(a))).toEqual(answered);
+  expect((await connection.query<{ a: bigint }>(select)).rows.map(({ a }) => Number(a))).toEqual(confirmed);
   const hosts = lines.filter(({ msg }) => msg === 'session with PostgreSQL is open').map(({ host }) => host);
   expect(hosts).toEqual([first, second, first]);
 });

@@ -21,7 +21,7 @@ async function table(): Promise<void> {
 }
 
 /** Answers, or the reason of a failure: a session of a short deadline may need several attempts on a busy machine. */
-const answers = (connection: Connection) =>
+const trySelect = (connection: Connection) =>
   connection.query({ text: 'SELECT 1' }).then(({ rowCount }) => rowCount, String);
 
 const counted = async (connection: Connection) => (await connection.query<{ count: bigint }>(count)).rows[0]?.count;
@@ -79,13 +79,13 @@ describe('a lost session', () => {
     await connection.query(count);
     postgres.set({ synchronous_standby_names: "'nobody'" });
     await postgres.reload();
-    const answers = Promise.allSettled([
+    const results = Promise.allSettled([
       connection.transaction((run) => run(insert)),
       connection.query({ text: 'INSERT INTO t VALUES (2)' }),
     ]);
     await whenWaiting('SyncRep');
     await postgres.kill();
-    expect(await answers).toMatchObject([{ reason: { code: 'unknown_outcome' } }, { status: 'rejected' }]);
+    expect(await results).toMatchObject([{ reason: { code: 'unknown_outcome' } }, { status: 'rejected' }]);
     // The second call opens a session, which a server that is just ending may still accept.
     const message = expect.stringMatching(/ECONNREFUSED|ECONNRESET/);
     await expect(connection.query(count)).rejects.toMatchObject({ code: 'unreachable', message });
@@ -100,12 +100,12 @@ describe('a lost session', () => {
 describe('a deadline', () => {
   it('ends a statement, also on the server', async () => {
     const connection = connect(url, { deadlineMs: 300 });
-    await expect.poll(() => answers(connection)).toBe(1);
+    await expect.poll(() => trySelect(connection)).toBe(1);
     const [session] = await sessions();
     const late = connection.query({ text: 'SELECT pg_sleep(600)' });
     await expect(late).rejects.toMatchObject({ code: 'unknown_outcome', message: expect.stringContaining('300 ms') });
     await expect.poll(async () => (await sessions()).map(({ pid }) => pid)).not.toContain(session?.pid);
-    await expect.poll(() => answers(connection)).toBe(1);
+    await expect.poll(() => trySelect(connection)).toBe(1);
   });
 
   it('keeps nothing before the commit is sent', async () => {
@@ -136,19 +136,19 @@ describe('a deadline', () => {
     await postgres.reload();
     const connection = connect(url, { deadlineMs: 500 });
     // A call whose session opens too late sends nothing.
-    const codeOf = (call: () => Promise<unknown>) => () => call().catch(({ code }) => code);
-    await expect.poll(codeOf(() => connection.transaction((run) => run(insert)))).toBe('unknown_outcome');
-    await expect.poll(codeOf(() => connection.query(insert))).toBe('unknown_outcome');
+    const catchCode = (call: () => Promise<unknown>) => () => call().catch(({ code }) => code);
+    await expect.poll(catchCode(() => connection.transaction((run) => run(insert)))).toBe('unknown_outcome');
+    await expect.poll(catchCode(() => connection.query(insert))).toBe('unknown_outcome');
     await expect.poll(sessions).toEqual([]);
     postgres.set({ synchronous_standby_names: "''" });
     await postgres.reload();
-    await expect.poll(() => answers(connection)).toBe(1);
+    await expect.poll(() => trySelect(connection)).toBe(1);
     expect(await counted(connection)).toBe(2n);
   });
 
   it('applies to a stopped server, which is used again when it continues', async () => {
     const connection = connect(url.replace(/(?<=connect_timeout=)\d+/, '1'), { deadlineMs: 500 });
-    await expect.poll(() => answers(connection)).toBe(1);
+    await expect.poll(() => trySelect(connection)).toBe(1);
     postgres.pause();
     try {
       await expect(connection.query({ text: 'SELECT 1' })).rejects.toMatchObject({ code: 'unknown_outcome' });
@@ -156,7 +156,7 @@ describe('a deadline', () => {
     } finally {
       postgres.resume();
     }
-    await expect.poll(() => answers(connection)).toBe(1);
+    await expect.poll(() => trySelect(connection)).toBe(1);
   });
 });
 

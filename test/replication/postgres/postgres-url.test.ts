@@ -81,17 +81,17 @@ describe('a PostgreSQL URL', () => {
     fc.assert(
       fc.property(secret, fc.constantFrom('@h/d', '@h:x/d', '@h', '@h/d?sslmode=x', ''), (password, rest) => {
         // Whatever is three characters or longer would be a part of the password: no text of ours has these letters.
-        const partsOf = (text: string) => text.split(/[^QXZqxz]+/).filter((part) => part.length > 2);
+        const splitSecret = (text: string) => text.split(/[^QXZqxz]+/).filter((fragment) => fragment.length > 2);
         let said = '';
-        let parts = partsOf(password);
+        let fragments = splitSecret(password);
         try {
           const address = parsePostgresUrl(`postgres://u:${password}${rest}`);
           said = showPostgres(address);
-          if (rest === '') parts = partsOf(address.password ?? ''); // What follows an @ in it is the host and the database.
+          if (rest === '') fragments = splitSecret(address.password ?? ''); // What follows an @ in it is the host and the database.
         } catch (error) {
           said = (error as Error).message;
         }
-        expect(parts.filter((part) => said.includes(part))).toEqual([]);
+        expect(fragments.filter((fragment) => said.includes(fragment))).toEqual([]);
       }),
       {
         examples: [

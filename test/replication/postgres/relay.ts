@@ -3,27 +3,27 @@ import { onTestFinished } from 'vitest';
 import type { Postgres } from '../../support/postgres.ts';
 
 /** What a relay does with bytes of one side; `pass` gives them to the other. */
-export type Passing = (data: Buffer, pass: () => void, cut: () => void) => void;
+export type RelayHandler = (data: Buffer, pass: () => void, cut: () => void) => void;
 
 /** What a relay does with a connection. */
 export interface Sides {
-  readonly fromClient: Passing;
-  readonly fromServer: Passing;
+  readonly fromClient: RelayHandler;
+  readonly fromServer: RelayHandler;
 }
 
 /**
  * Stands between clients and a server until the test is over.
  * @returns the URL by which the server's is reached through it
  */
-export async function relayTo(postgres: Postgres, url: string, sidesOf: () => Sides): Promise<string> {
+export async function relayTo(postgres: Postgres, url: string, openSides: () => Sides): Promise<string> {
   const server = createServer((client) => {
     const upstream = dial(postgres.port, postgres.host);
-    const { fromClient, fromServer } = sidesOf();
+    const { fromClient, fromServer } = openSides();
     const cut = () => {
       client.destroy();
       upstream.destroy();
     };
-    const join = (from: Socket, to: Socket, passing: Passing) => {
+    const join = (from: Socket, to: Socket, passing: RelayHandler) => {
       from.on('data', (data) => passing(data, () => void to.write(data), cut));
       from.on('error', cut);
       from.on('close', cut);

@@ -106,8 +106,8 @@ describe('the replication of a PostgreSQL', () => {
 
   itWith('accepts and refuses the same names', async () => {
     for (const [value] of accepted) await set(value);
-    const outcomes = await Promise.allSettled(refused.map(set));
-    expect(refused.filter((_, at) => outcomes[at]?.status === 'fulfilled')).toEqual([]);
+    const results = await Promise.allSettled(refused.map(set));
+    expect(refused.filter((_, at) => results[at]?.status === 'fulfilled')).toEqual([]);
     await postgres.query('ALTER SYSTEM RESET synchronous_standby_names');
   });
 

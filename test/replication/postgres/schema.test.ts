@@ -22,14 +22,14 @@ beforeEach(async () => {
   url = await postgres.database();
 });
 
-const engine = { id: 'engine-1', secret: 'secret' };
-const create = (connection: Connection) => connection.transaction((run) => createTables(run, engine));
+const identity = { id: 'engine-1', secret: 'secret' };
+const create = (connection: Connection) => connection.transaction((run) => createTables(run, identity));
 const check = (connection: Connection, own?: number) => connection.transaction((run) => checkPostgres(run, own));
 
 describe('the tables', () => {
   it('are created once, all or none, even by two processes at the same time', async () => {
-    const outcomes = await Promise.allSettled([connect(url), connect(url), connect(url)].map(create));
-    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    const results = await Promise.allSettled([connect(url), connect(url), connect(url)].map(create));
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     const made = await postgres.query<{ name: string; comment: string | null }>(
       `SELECT relname AS name, obj_description(oid) AS comment FROM pg_class WHERE relname LIKE 'fm%' AND relkind = 'r' ORDER BY 1`,
       [],
@@ -37,7 +37,7 @@ describe('the tables', () => {
     );
     expect(made.map(({ name }) => name)).toEqual([...tableNames].sort());
     expect(made.filter(({ comment }) => comment === null)).toEqual([]);
-    expect(await check(connect(url))).toEqual({ ...engine, layout: postgresLayout, oldestLayout: postgresLayout });
+    expect(await check(connect(url))).toEqual({ ...identity, layout: postgresLayout, oldestLayout: postgresLayout });
     expect(await postgres.query('SELECT * FROM fm_head ORDER BY log', [], url)).toEqual([
       { log: 'control', position: '0', id: '0' },
       { log: 'data', position: '0', id: '0' },
@@ -49,7 +49,7 @@ describe('the tables', () => {
     const inSchema = `${url}&options=-c%20search_path%3Dhere`;
     await create(connect(inSchema));
     await expect(check(connect(url))).rejects.toThrow('run flagmeter postgres init first');
-    expect(await check(connect(inSchema))).toMatchObject(engine);
+    expect(await check(connect(inSchema))).toMatchObject(identity);
   });
 
   it('are not used by a role with rights to read only some of them', async () => {

@@ -35,9 +35,9 @@ describe('a PostgreSQL for tests', () => {
     postgres.pause();
     const impatient = new pg.Client({ connectionString: postgres.url(), connectionTimeoutMillis: 100 });
     await expect(impatient.connect()).rejects.toThrow('timeout');
-    const answer = postgres.query('SELECT 1');
+    const result = postgres.query('SELECT 1');
     postgres.resume();
-    expect(await answer).toHaveLength(1);
+    expect(await result).toHaveLength(1);
   });
 });
 

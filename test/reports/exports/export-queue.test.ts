@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ApiError } from '../../../src/contract/errors.ts';
+import { Refusal } from '../../../src/contract/errors.ts';
 import { ExportQueue, type ExportThread } from '../../../src/reports/exports/export-queue.ts';
 import { placeOfChunk } from '../../../src/reports/exports/rows.ts';
 import { FairQueue } from '../../../src/runtime/fair-queue.ts';
@@ -15,7 +15,7 @@ function open(chunks: number, limits?: { idleMs: number; wholeMs: number }, fail
     async chunk({ id, begin }) {
       const at = read.get(id) ?? 0;
       if (begin !== undefined) memories.set(id, begin.memory);
-      if (at === fails) throw new ApiError('store_unavailable', 'It failed');
+      if (at === fails) throw new Refusal('store_unavailable', 'It failed');
       read.set(id, at + 1);
       placeOfChunk(memories.get(id)!, at)[0] = at;
       return { length: 1, isLast: at + 1 === chunks };

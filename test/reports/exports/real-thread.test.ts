@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Pieces } from '../../../src/http/types.ts';
+import type { BodyChunks } from '../../../src/http/types.ts';
 import { openReportPool, startReportPool } from '../../../src/reports/report-pool.ts';
 import { createAggregator } from '../../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../../src/storage/commit/batch.ts';
@@ -35,7 +35,7 @@ async function filled(): Promise<string> {
 }
 
 /** A copy of the service's thread that exits at the request for chunk `dies`. */
-function fileOf(dies: number): string {
+function createWorkerCopy(dies: number): string {
   const real = workerFile('reports/report-worker');
   if (dies === 0) return real;
   const file = join(temporaryDirectory(), 'worker.mjs');
@@ -55,23 +55,23 @@ export function chunk(request) {
 }
 
 async function open(dies = 0) {
-  const pool = await startReportPool(fileOf(dies), await filled(), (error) => expect.fail(String(error)));
+  const pool = await startReportPool(createWorkerCopy(dies), await filled(), (error) => expect.fail(String(error)));
   onTestFinished(() => pool.close());
   const begin = () => pool.export('team', 'usage', { environment, range, only: undefined }, 'csv');
   return { pool, begin };
 }
 
-async function linesOf(pieces: Pieces): Promise<number> {
+async function countLines(chunks: BodyChunks): Promise<number> {
   let lines = 0;
-  for (let piece = await pieces.next(); piece !== undefined; piece = await pieces.next())
-    for (const byte of piece) lines += byte === 10 ? 1 : 0;
-  pieces.stop();
+  for (let chunk = await chunks.next(); chunk !== undefined; chunk = await chunks.next())
+    for (const byte of chunk) lines += byte === 10 ? 1 : 0;
+  chunks.stop();
   return lines;
 }
 
 test('the thread returns a whole export in chunks', async () => {
   const { begin } = await open();
-  expect(await linesOf(await begin())).toBe(rows + 1);
+  expect(await countLines(await begin())).toBe(rows + 1);
 });
 
 test('a client that disconnects during an export frees the turn of its team', async () => {
@@ -79,13 +79,13 @@ test('a client that disconnects during an export frees the turn of its team', as
   const left = await begin();
   await left.next();
   left.stop();
-  expect(await linesOf(await begin())).toBe(rows + 1);
+  expect(await countLines(await begin())).toBe(rows + 1);
 });
 
 test('an export is aborted if its thread dies, and the next one has another thread', async () => {
   const { begin } = await open(3);
   const broken = await begin();
-  await expect(linesOf(broken)).rejects.toThrow();
+  await expect(countLines(broken)).rejects.toThrow();
   broken.stop();
   expect((await (await begin()).next())?.length).toBeGreaterThan(0);
 });
@@ -123,6 +123,6 @@ export const { opened, make, chunk, stopExport, close } = real;
   expect(existsSync(started)).toBe(false);
   await expect(begin()).rejects.toMatchObject({ code: 'store_unavailable' });
   expect(failures.map(String)).toEqual([expect.stringContaining('Too many open files')]);
-  expect(await linesOf(await begin())).toBe(rows + 1);
+  expect(await countLines(await begin())).toBe(rows + 1);
   expect(failures).toHaveLength(1);
 });

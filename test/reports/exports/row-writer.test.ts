@@ -10,12 +10,12 @@ const columns = {
 };
 const formats = ['csv', 'ndjson'] as const;
 
-function textOf(format: RowFormat, rows: readonly (readonly (readonly Cell[])[])[]): string {
+function writeText(format: RowFormat, rows: readonly (readonly (readonly Cell[])[])[]): string {
   const writer = new RowWriter(format, columns);
   for (const parts of rows) {
     let column = 0;
     for (const part of parts) {
-      writer.add(writer.part(column, part));
+      writer.add(writer.encode(column, part));
       column += part.length;
     }
     writer.end();
@@ -34,7 +34,7 @@ test('CSV preserves every text and number, and no text can run as a formula', ()
   fc.assert(
     fc.property(fc.array(cells, { minLength: 1 }), (rows) => {
       const [head, ...read] = readCsv(
-        textOf(
+        writeText(
           'csv',
           rows.map((row) => [row]),
         ),
@@ -52,7 +52,7 @@ test('CSV preserves every text and number, and no text can run as a formula', ()
 
 test('a list in CSV is separated by commas, and a list of objects is JSON', () => {
   const steps = [{ at: '2026-01-01T00:00:00Z', split: { on: 1 } }];
-  const [, row] = readCsv(textOf('csv', [[['checkout', ['Q4', 'web'], steps]]]));
+  const [, row] = readCsv(writeText('csv', [[['checkout', ['Q4', 'web'], steps]]]));
   expect(row!.slice(0, 2)).toEqual(['checkout', 'Q4, web']);
   expect(JSON.parse(row![2]!)).toEqual(steps);
 });
@@ -71,7 +71,7 @@ test.each([
   [true, 'true'],
   [{ on: 1 }, '"{""on"":1}"'],
 ])('CSV writes %j as %s', (value, written) => {
-  expect(textOf('csv', [[[value]]])).toBe(`name,amount,note\r\n${written}\r\n`);
+  expect(writeText('csv', [[[value]]])).toBe(`name,amount,note\r\n${written}\r\n`);
 });
 
 /** Numbers of every length, and their neighbours. */
@@ -86,11 +86,11 @@ test.each(formats)('a number in %s is encoded like any other cell', (format) => 
   fc.assert(
     fc.property(number, (value) => {
       const writer = new RowWriter(format, columns);
-      writer.add(writer.part(0, ['a']));
+      writer.add(writer.encode(0, ['a']));
       writer.number(1, value);
-      writer.add(writer.part(2, ['b']));
+      writer.add(writer.encode(2, ['b']));
       writer.end();
-      expect(new TextDecoder().decode(writer.rest())).toBe(textOf(format, [[['a', value, 'b']]]));
+      expect(new TextDecoder().decode(writer.rest())).toBe(writeText(format, [[['a', value, 'b']]]));
     }),
   );
 });
@@ -99,19 +99,19 @@ test.each(formats)('chunks of any length contain all rows in %s', (format) => {
   fc.assert(
     fc.property(fc.array(cells, { maxLength: 20 }), fc.integer({ min: 1, max: 100 }), (rows, length) => {
       const writer = new RowWriter(format, columns);
-      const pieces: Uint8Array[] = [];
+      const chunks: Uint8Array[] = [];
       const take = () => {
-        const piece = new Uint8Array(length);
-        pieces.push(piece.subarray(0, writer.moveTo(piece)));
+        const chunk = new Uint8Array(length);
+        chunks.push(chunk.subarray(0, writer.moveTo(chunk)));
       };
       for (const row of rows) {
-        writer.add(writer.part(0, row));
+        writer.add(writer.encode(0, row));
         writer.end();
         take();
       }
       while (writer.rest().length > 0) take();
       const all = rows.map((row) => [row]);
-      expect(Buffer.concat(pieces).toString()).toBe(textOf(format, all));
+      expect(Buffer.concat(chunks).toString()).toBe(writeText(format, all));
     }),
   );
 });
@@ -120,7 +120,7 @@ test('NDJSON has an object per line, whatever the values', () => {
   fc.assert(
     fc.property(fc.array(cells, { minLength: 1 }), (rows) => {
       const parts = rows.map((row) => [row.slice(0, 1), row.slice(1)]);
-      const lines = textOf('ndjson', parts).split('\n');
+      const lines = writeText('ndjson', parts).split('\n');
       expect(lines.pop()).toBe('');
       const names = Object.keys(columns);
       expect(lines.map((line) => JSON.parse(line))).toEqual(

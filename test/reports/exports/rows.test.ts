@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ExportName, ExportTask } from '../../../src/reports/exports/make-export.ts';
 import { RowWriter } from '../../../src/reports/exports/row-writer.ts';
-import { Chunks, chunkMemory, rowsOf } from '../../../src/reports/exports/rows.ts';
-import { endOfPart } from '../../../src/reports/exports/usage.ts';
+import { Chunks, chunkMemory, writeRows } from '../../../src/reports/exports/rows.ts';
+import { findSpanEnd } from '../../../src/reports/exports/usage.ts';
 import { ledgerReport } from '../../../src/reports/usage/ledger-report.ts';
 import { measurementsReport } from '../../../src/reports/usage/measurements-report.ts';
 import { type ReportRange, stepMinutes } from '../../../src/reports/usage/report-range.ts';
@@ -11,7 +11,7 @@ import { usageReport } from '../../../src/reports/usage/usage-report.ts';
 import { createAggregator } from '../../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../../src/storage/commit/batch.ts';
 import { bucketAt, ceilToBucket, floorToBucket, horizonsAt, seriesRef } from '../../../src/storage/lmdb/blocks.ts';
-import { subjectText } from '../../../src/storage/lmdb/ledger.ts';
+import { encodeDimensions } from '../../../src/storage/lmdb/ledger.ts';
 import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { finish } from '../../support/finish.ts';
 import { readTable } from '../../support/read-csv.ts';
@@ -54,7 +54,7 @@ function count(store: UsageTables, events: readonly Event[], now: number, upkeep
     const bucket = bucketAt(at, horizons);
     batch.counts.add(seriesRef(environment.number, ordinal), bucket, checks, 0, 1);
     batch.measurements.add(seriesRef(environment.number, metric), bucket, value, at * 60_000);
-    const subject = subjectText({
+    const subject = encodeDimensions({
       ...{ environment: ordinal === 0 ? environment.number : null, transport: 'http', route: 'telemetry' },
       ...{ outcome: 'accepted', status: 202, code: null, userAgent: `web-${ordinal}`, instance: null },
     });
@@ -78,14 +78,14 @@ function asTexts(rows: readonly Record<string, unknown>[]): Record<string, strin
   return rows.map((row) => Object.fromEntries(Object.entries(row).map(([name, value]) => [name, shown(value)])));
 }
 
-const timeOf = (t: number) => new Date(t * 1000).toISOString();
+const formatTime = (t: number) => new Date(t * 1000).toISOString();
 
 function usagePoints(store: UsageTables, range: ReportRange, only: string | undefined) {
   const { features } = finish(usageReport(store, environment, range, only));
   return features.flatMap(({ feature, variants }) =>
     variants.flatMap(({ variant, series }) =>
       series.map(([t, checks, used, viewed]) => {
-        return { time: timeOf(t), environment: 'Production', feature, variant, checks, used, viewed };
+        return { time: formatTime(t), environment: 'Production', feature, variant, checks, used, viewed };
       }),
     ),
   );
@@ -126,7 +126,7 @@ test('the rows of usage and measurements equal the points of the reports, whatev
         ).toEqual(
           finish(measurementsReport(store, environment, range, undefined, gauges))
             .metrics.flatMap(({ metric, variant = null, series }) =>
-              series.map(([t, value]) => [timeOf(t), metric, variant, value]),
+              series.map(([t, value]) => [formatTime(t), metric, variant, value]),
             )
             .map((row) => JSON.parse(JSON.stringify(row)))
             .sort(byPlace),
@@ -173,7 +173,7 @@ test('a part of an export has few counts and ends at the end of a bucket', () =>
       fc.nat({ max: 31 }),
       (from, step, series, hours, days) => {
         const kept = { minutesFrom: Math.max(hours * 60, days * 1440), hoursFrom: days * 1440 };
-        const end = endOfPart(from, step, series, kept);
+        const end = findSpanEnd(from, step, series, kept);
         expect(end).toBeGreaterThan(from);
         expect(end % stepMinutes[step]).toBe(0);
         const width = from < kept.hoursFrom ? 1440 : from < kept.minutesFrom ? 60 : 1;
@@ -209,7 +209,7 @@ test('chunks are UTF-8 of constant size, however long the rows', () => {
     ...readChunks(
       new Chunks(
         writer,
-        rowsOf(writer, texts, (text) => [text]),
+        writeRows(writer, texts, (text) => [text]),
         memory,
       ),
       memory,

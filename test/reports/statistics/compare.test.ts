@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { compare, needed, usualBase, type Variant } from '../../../src/reports/statistics/compare.ts';
 import type { Day } from '../../../src/reports/statistics/difference.ts';
-import { drawsOf } from './draws.ts';
+import { createDraws } from './draws.ts';
 import { type Experiment, run } from './experiment.ts';
 
 /** A fortnight of a variant with checks on the first `given` days, which differ a little. */
-function variantOf(variant: string, events: number, users = 1000, given = 14): Variant {
+function createVariant(variant: string, events: number, users = 1000, given = 14): Variant {
   const shift = variant.length % 3;
   const day = (_: unknown, index: number): Day =>
     index < given ? { checks: 1000, events: events && events + ((index + shift) % 3) } : { checks: 0, events: 0 };
@@ -22,38 +22,38 @@ describe('a comparison', () => {
   });
 
   it('has no difference of the base from itself', () => {
-    const variants = [variantOf('on', 200, 900), variantOf('off', 200, 1100), variantOf('beta', 200, 100)];
+    const variants = [createVariant('on', 200, 900), createVariant('off', 200, 1100), createVariant('beta', 200, 100)];
     const without = (base: string) => compare(variants, base).map(({ difference }) => difference === null);
     expect(without('off')).toEqual([false, true, false]);
     expect(without('beta')).toEqual([false, false, true]);
   });
 
   it.each<[string, Variant, number]>([
-    ['days', variantOf('b', 200, 5000, needed.days - 1), needed.days - 1],
-    ['users', variantOf('b', 200, needed.users - 1), needed.users - 1],
-    ['events', variantOf('b', 0), 0],
+    ['days', createVariant('b', 200, 5000, needed.days - 1), needed.days - 1],
+    ['users', createVariant('b', 200, needed.users - 1), needed.users - 1],
+    ['events', createVariant('b', 0), 0],
   ])('reports too few %s and no p-value', (of, few, has) => {
-    const [, compared] = compare([variantOf('a', 200, 5000), few], 'a');
+    const [, compared] = compare([createVariant('a', 200, 5000), few], 'a');
     expect(compared).toMatchObject({ difference: null, interval: null, lack: { of, has } });
   });
 
   it('covers the days with checks on both sides', () => {
-    const [base, compared] = compare([variantOf('a', 200), variantOf('b', 200, 1000, 9)], 'a');
+    const [base, compared] = compare([createVariant('a', 200), createVariant('b', 200, 1000, 9)], 'a');
     expect(compared!.difference!.days).toBe(9);
     expect([base!.checks, compared!.checks]).toEqual([9000, 9000]);
   });
 
   it('covers the same days for each variant, without those of a variant that is new', () => {
-    const variants = [variantOf('a', 200), variantOf('b', 200, 1000, 9), variantOf('c', 200, 1000, 3)];
+    const variants = [createVariant('a', 200), createVariant('b', 200, 1000, 9), createVariant('c', 200, 1000, 3)];
     const [a, b, c] = compare(variants, 'a');
     expect([a!.checks, b!.checks]).toEqual([9000, 9000]);
     expect(c).toMatchObject({ difference: null, lack: { of: 'days', has: 3 } });
   });
 
   it('corrects for the number of variants', () => {
-    const pair = [variantOf('a', 200), variantOf('bb', 205)];
+    const pair = [createVariant('a', 200), createVariant('bb', 205)];
     const [, alone] = compare(pair, 'a');
-    const [, among] = compare([...pair, variantOf('cc', 200), variantOf('dd', 200)], 'a');
+    const [, among] = compare([...pair, createVariant('cc', 200), createVariant('dd', 200)], 'a');
     const width = ({ difference }: typeof alone & object) => difference!.interval[1] - difference!.interval[0];
     expect(alone!.difference!.pAdjusted).toBe(alone!.difference!.p);
     expect(among!.difference!.p).toBe(alone!.difference!.p);
@@ -63,7 +63,7 @@ describe('a comparison', () => {
 
   it('keeps shares between 0 and 1', () => {
     for (const events of [1, 500, 997]) {
-      const [compared] = compare([variantOf('a', events, 100)], 'a');
+      const [compared] = compare([createVariant('a', events, 100)], 'a');
       const [low, high] = compared!.interval!;
       expect(low).toBeGreaterThanOrEqual(0);
       expect(low).toBeLessThanOrEqual(compared!.rate!);
@@ -86,7 +86,7 @@ const usual: Experiment = {
 
 /** The rate at which a difference is found, and the rate at which the intervals contain the true one. */
 function experiments(experiment: Experiment, count: number, seed: number) {
-  const draws = drawsOf(seed);
+  const draws = createDraws(seed);
   const differences = Array.from({ length: count }, () =>
     compare(run(experiment, draws), 'v0')
       .slice(1)
@@ -95,13 +95,13 @@ function experiments(experiment: Experiment, count: number, seed: number) {
   const judged = differences.filter((each) => each.every((difference) => difference !== null));
   expect(judged.length).toBeGreaterThan(count * 0.95);
   const share = (is: (each: (typeof judged)[number]) => boolean) => judged.filter(is).length / judged.length;
-  const effectOf = (index: number) => experiment.rates[index + 1]! - experiment.rates[0]!;
+  const trueEffect = (index: number) => experiment.rates[index + 1]! - experiment.rates[0]!;
   return {
     found: share((each) => each.some((difference) => difference!.pAdjusted < 0.05)),
     covered: share((each) =>
       each.every((difference, index) => {
         const [low, high] = difference!.interval;
-        return low <= effectOf(index) && effectOf(index) <= high;
+        return low <= trueEffect(index) && trueEffect(index) <= high;
       }),
     ),
   };

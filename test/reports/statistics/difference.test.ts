@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { differenceOf, intervalOf, pValueOf, rateOf } from '../../../src/reports/statistics/difference.ts';
-import { drawsOf } from './draws.ts';
+import {
+  computeInterval,
+  computePValue,
+  estimateDifference,
+  estimateRate,
+} from '../../../src/reports/statistics/difference.ts';
+import { createDraws } from './draws.ts';
 
 /** Enough people to make their variance negligible. */
 const crowd = 1e15;
@@ -21,12 +26,12 @@ describe('a difference', () => {
   ].map((hours) => ({ days: hours.map((hour) => ({ events: hour + 50, checks: 100 })), users: crowd }));
 
   it('between days with equal numbers of checks equals that of the paired t-test', () => {
-    const difference = differenceOf(slept[1]!, slept[0]!);
+    const difference = estimateDifference(slept[1]!, slept[0]!);
     expect(difference.value * 100).toBeCloseTo(1.58, 6);
     expect(difference.value / difference.standardError).toBeCloseTo(4.0621, 4);
     expect(difference.degreesOfFreedom).toBeCloseTo(9, 9);
-    expect(pValueOf(difference)).toBeCloseTo(0.002833, 6);
-    const [low, high] = intervalOf(difference, 0.05);
+    expect(computePValue(difference)).toBeCloseTo(0.002833, 6);
+    const [low, high] = computeInterval(difference, 0.05);
     expect(low * 100).toBeCloseTo(0.7001142, 5);
     expect(high * 100).toBeCloseTo(2.4598858, 5);
   });
@@ -36,8 +41,8 @@ describe('a difference', () => {
     const one = Array.from({ length: 7 }, (_, day) => ({ checks: 100 * 2 ** day, events: 5 * (day + 1) * 2 ** day }));
     const other = one.map(({ events, checks }) => ({ checks: 100, events: (events / checks) * 100 }));
     const sides = [one, other].map((days) => ({ days, users: crowd }));
-    expect(rateOf(sides[0]!).value - rateOf(sides[1]!).value).toBeGreaterThan(0.09);
-    expect(differenceOf(sides[0]!, sides[1]!).value).toBeCloseTo(0, 12);
+    expect(estimateRate(sides[0]!).value - estimateRate(sides[1]!).value).toBeGreaterThan(0.09);
+    expect(estimateDifference(sides[0]!, sides[1]!).value).toBeCloseTo(0, 12);
   });
 
   it('changes its sign if the sides are swapped', () => {
@@ -45,27 +50,27 @@ describe('a difference', () => {
       fc.property(days, days, (a, b) => {
         const length = Math.min(a.length, b.length);
         const [one, other] = [a, b].map((list) => ({ days: list.slice(0, length), users: 500 }));
-        const [there, back] = [differenceOf(one!, other!), differenceOf(other!, one!)];
+        const [there, back] = [estimateDifference(one!, other!), estimateDifference(other!, one!)];
         expect(back.value).toBeCloseTo(-there.value, 9);
         expect(back.standardError).toBeCloseTo(there.standardError, 9);
-        expect(pValueOf(back)).toBeCloseTo(pValueOf(there), 9);
+        expect(computePValue(back)).toBeCloseTo(computePValue(there), 9);
       }),
     );
   });
 
   it('is less certain with fewer people', () => {
-    const at = (users: number) => differenceOf({ ...slept[1]!, users }, { ...slept[0]!, users }).standardError;
+    const at = (users: number) => estimateDifference({ ...slept[1]!, users }, { ...slept[0]!, users }).standardError;
     expect(at(100)).toBeGreaterThan(at(1000));
     expect(at(1000)).toBeGreaterThan(at(crowd));
   });
 
   it('between two certain sides is 0', () => {
     const always = { days: Array.from({ length: 7 }, () => ({ events: 5, checks: 5 })), users: 100 };
-    expect(pValueOf(differenceOf(always, always))).toBe(1);
+    expect(computePValue(estimateDifference(always, always))).toBe(1);
   });
 
   it.each([7, 14, 28])('that exists only between %i days is rarely significant', (count) => {
-    const draws = drawsOf(22);
+    const draws = createDraws(22);
     const side = () => ({
       users: crowd,
       days: Array.from({ length: count }, () => {
@@ -73,7 +78,7 @@ describe('a difference', () => {
         return { checks, events: Math.round(checks * 0.2 * Math.exp(0.1 * draws.normal())) };
       }),
     });
-    const pValues = Array.from({ length: 2000 }, () => pValueOf(differenceOf(side(), side())));
+    const pValues = Array.from({ length: 2000 }, () => computePValue(estimateDifference(side(), side())));
     const wrong = pValues.filter((p) => p < 0.05).length / pValues.length;
     expect(wrong).toBeLessThanOrEqual(0.065);
     expect(wrong).toBeGreaterThan(0.02);
@@ -82,7 +87,7 @@ describe('a difference', () => {
 
 it('a rate of equal days has the variance of its people', () => {
   const alike = Array.from({ length: 10 }, () => ({ events: 20, checks: 100 }));
-  const { value, standardError } = rateOf({ days: alike, users: 200 });
+  const { value, standardError } = estimateRate({ days: alike, users: 200 });
   expect(value).toBeCloseTo(0.2, 12);
   expect(standardError).toBeCloseTo(Math.sqrt((0.2 * 0.8) / 100), 12);
 });

@@ -14,7 +14,7 @@ export interface Draws {
 const many = 30;
 
 /** Creates a source of draws. */
-export function drawsOf(seed: number): Draws {
+export function createDraws(seed: number): Draws {
   const uniform = seededRandom(seed);
   const normal = () => Math.sqrt(-2 * Math.log(1 - uniform())) * Math.cos(2 * Math.PI * uniform());
   const rounded = (mean: number, variance: number, most: number) =>

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { hourOfMove, sharesOf } from '../../../src/reports/activity/split-moves.ts';
+import { computeShares, hourOfMove } from '../../../src/reports/activity/split-moves.ts';
 import { levelShifts } from '../../../src/reports/statistics/level-shifts.ts';
-import { type Draws, drawsOf } from './draws.ts';
+import { createDraws, type Draws } from './draws.ts';
 
 const days = 60;
 
@@ -24,11 +24,11 @@ function shares({ draws, share, checks, wobble = 0 }: Traffic) {
     draws.binomial(sum, Math.min(1, Math.max(0, share(day) + wobble * draws.normal()))),
   );
   const off = sums.map((sum, day) => sum - on[day]!);
-  return { ...sharesOf([{ checks: on }, { checks: off }], sums), least: 0.1 };
+  return { ...computeShares([{ checks: on }, { checks: off }], sums), least: 0.1 };
 }
 
 test('reports no shift in 3 000 features whose shares only vary by chance', () => {
-  const draws = drawsOf(7);
+  const draws = createDraws(7);
   let reported = 0;
   for (let feature = 0; feature < 3000; feature += 1) {
     const mean = 0.02 + 0.96 * draws.uniform();
@@ -41,7 +41,7 @@ test('reports no shift in 3 000 features whose shares only vary by chance', () =
 });
 
 test('reports no shift for a share that differs at weekends', () => {
-  const draws = drawsOf(8);
+  const draws = createDraws(8);
   const share = (day: number) => (day % 7 > 4 ? 0.75 : 0.5);
   expect(levelShifts(shares({ draws, share, checks: 10_000, wobble: 0.01 }))).toEqual([]);
 });
@@ -57,7 +57,7 @@ test('finds a planted change of 15 points or more on its day', () => {
     fc.property(planted, ({ seed, day, from, to }) => {
       fc.pre(Math.abs(to - from) >= 0.15);
       const share = (each: number) => (each < day ? from : to);
-      const found = levelShifts(shares({ draws: drawsOf(seed), share, checks: 20_000, wobble: 0.005 }));
+      const found = levelShifts(shares({ draws: createDraws(seed), share, checks: 20_000, wobble: 0.005 }));
       expect(found.map((shift) => shift.day)).toEqual([day]);
       expect(found[0]!.from[0]).toBeCloseTo(from, 1);
       expect(found[0]!.to[0]).toBeCloseTo(to, 1);
@@ -68,7 +68,7 @@ test('finds a planted change of 15 points or more on its day', () => {
 
 test('dates a change at noon to its day, with the levels before and after it', () => {
   const share = (day: number) => (day < 30 ? 0.1 : day === 30 ? 0.3 : 0.5);
-  const [shift, ...more] = levelShifts(shares({ draws: drawsOf(3), share, checks: 50_000 }));
+  const [shift, ...more] = levelShifts(shares({ draws: createDraws(3), share, checks: 50_000 }));
   expect(shift!.day).toBe(30);
   expect(shift!.from.map((each) => each.toFixed(1))).toEqual(['0.1', '0.9']);
   expect(shift!.to.map((each) => each.toFixed(1))).toEqual(['0.5', '0.5']);
@@ -78,7 +78,7 @@ test('dates a change at noon to its day, with the levels before and after it', (
 test('later days do not change what is found', () => {
   fc.assert(
     fc.property(fc.nat(), fc.integer({ min: 20, max: days }), (seed, known) => {
-      const draws = drawsOf(seed);
+      const draws = createDraws(seed);
       const steps = [draws.uniform(), draws.uniform(), draws.uniform(), draws.uniform()];
       const all = shares({ draws, share: (day) => steps[Math.floor(day / 16)]!, checks: 5000, wobble: 0.01 });
       const part = (figures: readonly Float64Array[]) => figures.map((each) => each.slice(0, known));
@@ -90,18 +90,18 @@ test('later days do not change what is found', () => {
 
 test('leaves out a change that lasts for a day only', () => {
   const share = (day: number) => (day === 30 ? 0.9 : 0.5);
-  expect(levelShifts(shares({ draws: drawsOf(4), share, checks: 50_000 }))).toEqual([]);
+  expect(levelShifts(shares({ draws: createDraws(4), share, checks: 50_000 }))).toEqual([]);
 });
 
 test('reports each step of a rollout', () => {
   const share = (day: number) => (day < 20 ? 0.1 : day < 40 ? 0.5 : 1);
-  const found = levelShifts(shares({ draws: drawsOf(5), share, checks: 20_000 }));
+  const found = levelShifts(shares({ draws: createDraws(5), share, checks: 20_000 }));
   expect(found.map(({ day }) => day)).toEqual([20, 40]);
 });
 
 test('compares no days with few checks', () => {
   const share = (day: number) => (day < 30 ? 0 : 1);
-  expect(levelShifts(shares({ draws: drawsOf(6), share, checks: 50 }))).toEqual([]);
+  expect(levelShifts(shares({ draws: createDraws(6), share, checks: 50 }))).toEqual([]);
 });
 
 test('finds the hour of a change in the counts of its day', () => {
@@ -112,7 +112,7 @@ test('finds the hour of a change in the counts of its day', () => {
   });
   fc.assert(
     fc.property(planted, ({ seed, hour, from }) => {
-      const draws = drawsOf(seed);
+      const draws = createDraws(seed);
       const to = from + 0.2;
       const hours = Array.from({ length: 24 }, (_, each) => {
         const sum = 2000 + Math.round(1000 * draws.uniform());

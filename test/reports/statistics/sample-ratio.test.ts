@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { upperTail } from '../../../src/reports/statistics/distributions.ts';
 import { sampleRatioP } from '../../../src/reports/statistics/split.ts';
-import { drawsOf } from './draws.ts';
+import { createDraws } from './draws.ts';
 
 const share = fc.record({ users: fc.integer({ min: 1, max: 10_000 }), weight: fc.integer({ min: 1, max: 9 }) });
 
@@ -35,7 +35,7 @@ describe('a sample ratio', () => {
   it.each([10_000, 1_000_000])(
     'of %i people assigned by the weights is almost never a mismatch, despite the sketches',
     (people) => {
-      const draws = drawsOf(3);
+      const draws = createDraws(3);
       const sketched = (users: number) => Math.round(users * (1 + 0.00575 * draws.normal()));
       const judge = () => {
         const first = draws.binomial(people, 0.25);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { alpha, compare } from '../../../src/reports/statistics/compare.ts';
 import { boundary, sequentialInterval } from '../../../src/reports/statistics/sequential.ts';
-import { type Draws, drawsOf } from './draws.ts';
+import { createDraws, type Draws } from './draws.ts';
 import { after, type Experiment, run } from './experiment.ts';
 
 describe('the boundary of continuous looks', () => {
@@ -30,7 +30,7 @@ describe('the boundary of continuous looks', () => {
   });
 
   it('is rarely ever exceeded by a random walk that is looked at after every step', () => {
-    const draws = drawsOf(7);
+    const draws = createDraws(7);
     const walks = 1000;
     const exceeded = Array.from({ length: walks }, () => isExceeded(draws, 200)).filter(Boolean).length;
     expect(exceeded / walks).toBeLessThanOrEqual(0.05);
@@ -61,9 +61,9 @@ const planned = 14;
 
 /** The share of experiments that find an effect on any day, and of those whose intervals contain the true one on every day. */
 function looks(experiment: Experiment, count: number, seed: number) {
-  const draws = drawsOf(seed);
+  const draws = createDraws(seed);
   const effect = experiment.rates[1]! - experiment.rates[0]!;
-  const outcomes = Array.from({ length: count }, () => {
+  const results = Array.from({ length: count }, () => {
     const variants = run(experiment, draws);
     const intervals = Array.from({ length: experiment.days - 6 }, (_, index) => {
       const days = index + 7;
@@ -77,7 +77,7 @@ function looks(experiment: Experiment, count: number, seed: number) {
       covered: intervals.every(([low, high]) => low <= effect && effect <= high),
     };
   });
-  const share = (of: 'found' | 'covered') => outcomes.filter((each) => each[of]).length / count;
+  const share = (of: 'found' | 'covered') => results.filter((each) => each[of]).length / count;
   return { found: share('found'), covered: share('covered') };
 }
 

@@ -4,7 +4,7 @@ import { exampleKeys } from '../../../src/ingest/declared.ts';
 import { createApplication, createKey, manage, token } from '../../support/binary.ts';
 import { type LocalOptions, type LocalService, startLocal } from '../../support/service.ts';
 import { adoptedTokens, allowedOrigin, type Case, cases, packet, withoutCase } from './cases.ts';
-import { document, openapi, operations, problemsOf, statusesOf } from './document.ts';
+import { document, listProblems, listStatuses, openapi, operations } from './document.ts';
 
 /** What a case needs to take place. */
 type World = NonNullable<Case['while']> | 'usual';
@@ -51,9 +51,9 @@ afterAll(async () => {
   for (const { service } of shops.values()) await service.stop();
 });
 
-type Sent = Pick<Case, 'operation' | 'headers' | 'body'>;
+type SentCase = Pick<Case, 'operation' | 'headers' | 'body'>;
 
-function send({ service, fill }: Shop, { operation, headers, body }: Sent): Promise<Response> {
+function send({ service, fill }: Shop, { operation, headers, body }: SentCase): Promise<Response> {
   const [method = '', path = ''] = operation.split(' ');
   const filled = Object.entries(headers).map(([name, value]) => [name, fill(value)]);
   const init = { method, headers: Object.fromEntries(filled) };
@@ -62,13 +62,13 @@ function send({ service, fill }: Shop, { operation, headers, body }: Sent): Prom
 }
 
 /** Sends a case until its precondition holds. */
-async function answerTo(one: Case): Promise<Response> {
+async function sendCase(one: Case): Promise<Response> {
   const shop = shops.get(one.while ?? 'usual')!;
   const copies = { usual: 1, limited: 2, flooded: 20 }[one.while ?? 'usual'];
   for (let round = 1; ; round += 1) {
     const flood = one.while === 'flooded' ? Array.from({ length: copies }, () => sendPacket(shop)) : [];
-    const answers = await Promise.all([...flood, ...Array.from({ length: copies }, () => send(shop, one))]);
-    const own = answers.slice(flood.length);
+    const responses = await Promise.all([...flood, ...Array.from({ length: copies }, () => send(shop, one))]);
+    const own = responses.slice(flood.length);
     const found = own.find(({ status }) => status === one.status);
     if (found !== undefined || round === 500) return found ?? own[0]!;
   }
@@ -90,30 +90,30 @@ function documentedHeaders({ operation, status }: Case): string[] {
 
 describe('the service answers as documented', () => {
   test.each(cases)('$operation: $status $code', async (one) => {
-    const answer = await answerTo(one);
-    expect(answer.status).toBe(one.status);
-    const sentHeaders = [...answer.headers.keys()].filter((name) => promised.test(name));
+    const response = await sendCase(one);
+    expect(response.status).toBe(one.status);
+    const sentHeaders = [...response.headers.keys()].filter((name) => promised.test(name));
     expect(sentHeaders.sort()).toEqual(documentedHeaders(one).sort());
     const { content } = operations.get(one.operation)!.responses[one.status]!;
-    const text = await answer.text();
+    const text = await response.text();
     if (content === undefined) {
       expect(text).toBe('');
       return;
     }
-    const type = answer.headers.get('content-type')!;
+    const type = response.headers.get('content-type')!;
     expect(Object.keys(content)).toContain(type);
     if (type.startsWith('text/')) return;
     const validate = document.responseValidator(one.operation, one.status, type);
     validate(JSON.parse(text));
     expect(validate.errors ?? []).toEqual([]);
-    if (one.code !== undefined) expect(JSON.parse(text)).toEqual(problemsOf(one.operation).get(one.code));
+    if (one.code !== undefined) expect(JSON.parse(text)).toEqual(listProblems(one.operation).get(one.code));
   });
 
   test('each documented status and code has a case', () => {
     const missing = [...operations.keys()].flatMap((operation) => {
       const own = cases.filter((one) => one.operation === operation);
-      const statuses = statusesOf(operation).filter((status) => !own.some((one) => one.status === status));
-      const codes = [...problemsOf(operation).keys()].filter((code) => !own.some((one) => one.code === code));
+      const statuses = listStatuses(operation).filter((status) => !own.some((one) => one.status === status));
+      const codes = [...listProblems(operation).keys()].filter((code) => !own.some((one) => one.code === code));
       const exempt: readonly string[] = withoutCase;
       return [...statuses, ...codes.filter((code) => !exempt.includes(code))].map((what) => `${operation} ${what}`);
     });
@@ -121,11 +121,11 @@ describe('the service answers as documented', () => {
   });
 });
 
-interface Sample extends Sent {
+interface Sample extends SentCase {
   readonly name: string;
   readonly status: number;
   /** The documented answer; `undefined` when it has no body. */
-  readonly answer: unknown;
+  readonly expected: unknown;
 }
 
 /** Every example of a request, with the example of its answer that has the same name. */
@@ -141,19 +141,19 @@ const samples: readonly Sample[] = [...operations].flatMap(
         status,
         headers: Object.fromEntries([...fixed, ...credential, ['content-type', type]]),
         body: typeof value === 'string' ? value : JSON.stringify(value),
-        answer: responses[status]!.content?.['application/json']?.examples?.[name]?.value,
+        expected: responses[status]!.content?.['application/json']?.examples?.[name]?.value,
       })),
     );
   },
 );
 
 describe('examples', () => {
-  test.each(samples)('$operation: $name', async ({ status, answer, ...sample }) => {
+  test.each(samples)('$operation: $name', async ({ status, expected, ...sample }) => {
     const response = await send(shops.get('usual')!, sample);
     expect(response.status).toBe(status);
     const text = await response.text();
-    if (answer === undefined) expect(text).toBe('');
-    else expect(JSON.parse(text)).toEqual({ ...(answer as object), ...instanceOf(text) });
+    if (expected === undefined) expect(text).toBe('');
+    else expect(JSON.parse(text)).toEqual({ ...(expected as object), ...matchInstance(text) });
   });
 
   test.each(samples)('$operation: $name, compressed', async (sample) => {
@@ -165,7 +165,7 @@ describe('examples', () => {
 });
 
 /** Every mint gives a new id. */
-function instanceOf(text: string): object {
+function matchInstance(text: string): object {
   const { instanceId } = JSON.parse(text) as { instanceId?: string };
   return instanceId === undefined ? {} : { instanceId: expect.stringMatching(/^fm_in_[0-9a-f]{72}$/) };
 }
@@ -175,11 +175,11 @@ describe('GET /swagger/v2/swagger.json', () => {
     fetch(`http://${service.http}/swagger/v2/swagger.json`, { headers });
 
   test('is the document, with the listener as its server, for pages of any origin', async () => {
-    const answer = await get({ origin: 'https://docs.example' });
-    expect(answer.headers.get('access-control-allow-origin')).toBe('*');
-    expect(answer.headers.get('cache-control')).toBe('public, max-age=300');
+    const response = await get({ origin: 'https://docs.example' });
+    expect(response.headers.get('access-control-allow-origin')).toBe('*');
+    expect(response.headers.get('cache-control')).toBe('public, max-age=300');
     const servers = [{ url: `http://${shops.get('usual')!.service.http}` }];
-    expect(await answer.json()).toEqual({ ...JSON.parse(JSON.stringify(openapi)), servers });
+    expect(await response.json()).toEqual({ ...JSON.parse(JSON.stringify(openapi)), servers });
   });
 
   test('has the public URL as its server if one is set', async () => {
@@ -193,9 +193,9 @@ describe('GET /swagger/v2/swagger.json', () => {
   test('is not sent again to a client that has cached it', async () => {
     const etag = (await get()).headers.get('etag')!;
     for (const tag of [etag, `W/${etag}`, `"x", ${etag}`]) {
-      const answer = await get({ 'if-none-match': tag });
-      expect({ status: answer.status, text: await answer.text() }).toEqual({ status: 304, text: '' });
-      expect(answer.headers.get('etag')).toBe(etag);
+      const response = await get({ 'if-none-match': tag });
+      expect({ status: response.status, text: await response.text() }).toEqual({ status: 304, text: '' });
+      expect(response.headers.get('etag')).toBe(etag);
     }
     expect((await get({ 'if-none-match': '"x"' })).status).toBe(200);
   });

@@ -28,7 +28,7 @@ const document = 'GET /swagger/v2/swagger.json';
 const json = { 'content-type': 'application/json' };
 const browser = { ...json, origin: allowedOrigin };
 const minting = { ...json, authorization: `Bearer ${exampleKeys.Backend}` };
-const headersOf = new Map<string, Case['headers']>([
+const headersByOperation = new Map<string, Case['headers']>([
   [telemetry, browser],
   [identities, minting],
 ]);
@@ -124,12 +124,12 @@ function sent(
   body: Case['body'],
   how: How = {},
 ): Case {
-  const headers = headersOf.get(operation) ?? json;
+  const headers = headersByOperation.get(operation) ?? json;
   return { operation, status, headers, ...(code && { code }), ...(body !== undefined && { body }), ...how };
 }
 
 function longKey(operation: string): Case {
-  const headers = { ...headersOf.get(operation), ...json, 'idempotency-key': 'x'.repeat(256) };
+  const headers = { ...headersByOperation.get(operation), ...json, 'idempotency-key': 'x'.repeat(256) };
   return { operation, status: 400, code: 'invalid_idempotency_key', headers, body: '{}' };
 }
 

@@ -1,6 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, test } from 'vitest';
-import { ApiError } from '../../../src/contract/errors.ts';
+import { Refusal } from '../../../src/contract/errors.ts';
 import type { Group } from '../../../src/http/endpoint.ts';
 import { health } from '../../../src/http/health.ts';
 import { exampleKeys } from '../../../src/ingest/declared.ts';
@@ -18,7 +18,7 @@ import { badMetrics, badUsage } from '../../fixtures/reports/bad.ts';
 import { goodMetrics, goodUsage } from '../../fixtures/reports/good.ts';
 import { timeFills } from '../../fixtures/reports/times.ts';
 import { brokenReferences, checkExamples } from '../../support/openapi.ts';
-import { conforms, document, openapi, operations, problemsOf } from './document.ts';
+import { conforms, document, listProblems, openapi, operations } from './document.ts';
 
 interface Kind {
   readonly operation: string;
@@ -98,16 +98,16 @@ describe.each(kinds)('$schema', ({ operation, schema, check, good, bad }) => {
   });
 
   test.each(good)('accepts what the service accepts: $name', (request) => {
-    expect(conforms(schema, jsonOf(request))).toBe(true);
+    expect(conforms(schema, parseJson(request))).toBe(true);
   });
 
   const misshapen = bad.filter(({ code }) => ofShape.test(code)).filter(({ name }) => !beyondSchemas.test(name));
   test.each(misshapen)('refuses what the service refuses: $name', (request) => {
-    expect(conforms(schema, jsonOf(request))).toBe(false);
+    expect(conforms(schema, parseJson(request))).toBe(false);
   });
 
   test.each(bad)('documents $status $code: $name', ({ status, code }) => {
-    expect(problemsOf(operation).get(code)).toMatchObject({ status, code });
+    expect(listProblems(operation).get(code)).toMatchObject({ status, code });
   });
 });
 
@@ -145,7 +145,7 @@ describe('Mint', () => {
   });
 
   test.each(none.map((value) => [value]))('refuses what the service refuses: %j', (value) => {
-    expect(() => checkMint(value)).toThrow(ApiError);
+    expect(() => checkMint(value)).toThrow(Refusal);
     expect(conforms('Mint', value)).toBe(false);
   });
 });
@@ -179,6 +179,6 @@ const fills: Fills = {
 };
 
 /** The JSON value of a fixture, as `JSON.parse` reads it. */
-function jsonOf({ gzip: _, ...request }: PacketRequest): unknown {
+function parseJson({ gzip: _, ...request }: PacketRequest): unknown {
   return JSON.parse(new TextDecoder().decode(bodyOf(request, fills)));
 }

@@ -23,7 +23,7 @@ const types: Readonly<Record<string, protobuf.Type>> = {
   ),
 };
 
-export interface Received {
+export interface ReceivedMessage {
   readonly path: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   // biome-ignore lint/suspicious/noExplicitAny: what a test expects of it says what it is
@@ -42,7 +42,7 @@ export interface Metric {
 
 /** One push of an application. */
 export interface Usage {
-  readonly headers: Received['headers'];
+  readonly headers: ReceivedMessage['headers'];
   /** By name. */
   readonly metrics: ReadonlyMap<string, Metric>;
 }
@@ -50,7 +50,7 @@ export interface Usage {
 /** The first span of a trace has no parent. */
 const hex = (text = '') => Buffer.from(text, 'base64').toString('hex');
 
-export function valuesOf(
+export function readValues(
   attributes: { key: string; value: { stringValue?: string; intValue?: number } }[],
 ): Record<string, string | number | undefined> {
   return Object.fromEntries(attributes.map(({ key, value }) => [key, value.stringValue ?? value.intValue]));
@@ -69,7 +69,7 @@ function metricsIn(scopeMetrics: any[]): ReadonlyMap<string, Metric> {
 
 /** A server that takes OTLP over HTTP, and decodes it. */
 export class TestCollector {
-  readonly received: Received[] = [];
+  readonly received: ReceivedMessage[] = [];
   /** Answers this status instead of 200. */
   status = 200;
   readonly #server: Server;
@@ -105,12 +105,12 @@ export class TestCollector {
   }
 
   /** What came to a path. */
-  at(path: string): Received[] {
+  at(path: string): ReceivedMessage[] {
     return this.received.filter((each) => each.path === path);
   }
 
   /** The spans of a trace, by ids in hexadecimal. */
-  spansOf(traceId: string): Span[] {
+  listSpans(traceId: string): Span[] {
     const all = this.at('/v1/traces')
       .flatMap(({ message }) => message.resourceSpans)
       .flatMap(({ scopeSpans }) => scopeSpans)
@@ -125,11 +125,11 @@ export class TestCollector {
   }
 
   /** What came of an application, the earliest first. */
-  usageOf(application: string): Usage[] {
+  listUsage(application: string): Usage[] {
     return this.at('/v1/metrics').flatMap(({ headers, message }) =>
       // biome-ignore lint/suspicious/noExplicitAny: decoded messages
       (message.resourceMetrics as any[])
-        .filter(({ resource }) => valuesOf(resource.attributes)['flagmeter.application.id'] === application)
+        .filter(({ resource }) => readValues(resource.attributes)['flagmeter.application.id'] === application)
         .map(({ scopeMetrics }) => ({ headers, metrics: metricsIn(scopeMetrics) })),
     );
   }

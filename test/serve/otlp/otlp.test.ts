@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createApplication, createKey, freshDirectory, manage, token } from '../../support/binary.ts';
 import { type LocalService, startLocal } from '../../support/service.ts';
 import { openReceiver } from '../../webhooks/receiver.ts';
-import { type Metric, TestCollector, valuesOf } from './collector.ts';
+import { type Metric, readValues, TestCollector } from './collector.ts';
 
 const secret = 'of-the-collector';
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
@@ -35,7 +35,7 @@ function get(path: string, headers: Record<string, string>): Promise<Response> {
   return fetch(`http://${service.http}${path}`, { headers });
 }
 
-const spans = (id = traceId) => collector.spansOf(id);
+const spans = (id = traceId) => collector.listSpans(id);
 
 describe('a collector', () => {
   it('receives the usage of each application, with the sums of the month', async () => {
@@ -50,16 +50,16 @@ describe('a collector', () => {
     }
     const checks = (value: number) => expect.objectContaining({ asDouble: value });
     await vi.waitFor(
-      () => expect(metricsOf(id).get('flagmeter.feature.checks')).toMatchObject({ points: [checks(6)] }),
+      () => expect(findMetrics(id).get('flagmeter.feature.checks')).toMatchObject({ points: [checks(6)] }),
       20_000,
     );
-    const metrics = metricsOf(id);
+    const metrics = findMetrics(id);
     expect(metrics.get('flagmeter.feature.used')).toMatchObject({ points: [checks(4)], isMonotonic: true });
     expect(metrics.get('flagmeter.metric.sum')).toMatchObject({ points: [checks(4)] });
     expect(metrics.get('flagmeter.metric.last')?.points).toMatchObject([checks(4)]);
     const { points, temporality } = metrics.get('flagmeter.feature.checks')!;
     expect(temporality).toBe('AGGREGATION_TEMPORALITY_CUMULATIVE');
-    expect(valuesOf(points[0].attributes)).toEqual({
+    expect(readValues(points[0].attributes)).toEqual({
       'deployment.environment.name': 'Production',
       'feature_flag.key': 'checkout',
       'feature_flag.result.variant': 'on',
@@ -72,9 +72,9 @@ describe('a collector', () => {
 
   it('receives the trace of a caller, and the answer names the span', async () => {
     const sent = { traceparent: `00-${traceId}-${parentId}-01`, tracestate: 'vendor=1' };
-    const answer = await get('/api/v2/applications/app_none/keys', sent);
-    expect(answer.status).toBe(401);
-    const named = answer.headers.get('traceresponse');
+    const response = await get('/api/v2/applications/app_none/keys', sent);
+    expect(response.status).toBe(401);
+    const named = response.headers.get('traceresponse');
     expect(named).toMatch(new RegExp(`^00-${traceId}-[0-9a-f]{16}-01$`));
     await vi.waitFor(() => expect(spans()).not.toEqual([]));
     const [span, ...others] = spans();
@@ -83,7 +83,7 @@ describe('a collector', () => {
       ...{ parent: parentId, spanId: named!.split('-')[2], traceState: 'vendor=1', kind: 'SPAN_KIND_SERVER' },
       name: 'GET /api/v2/applications/:id/keys',
     });
-    expect(valuesOf(span.attributes)).toEqual({
+    expect(readValues(span.attributes)).toEqual({
       'http.request.method': 'GET',
       'http.route': '/api/v2/applications/:id/keys',
       'http.response.status_code': 401,
@@ -113,10 +113,10 @@ describe('a collector', () => {
 
 describe('a trace of a request', () => {
   /** Sends a request of a new trace, and resolves with the spans of it. */
-  async function traced(method: string, path: string, body: object | undefined, parts: number) {
+  async function traced(method: string, path: string, body: object | undefined, childCount: number) {
     const id = randomBytes(16).toString('hex');
     const access = await token(service.http, service.credentials);
-    const answer = await fetch(`http://${service.http}${path}`, {
+    const response = await fetch(`http://${service.http}${path}`, {
       method,
       headers: {
         ...{ authorization: `Bearer ${access}`, traceparent: `00-${id}-${parentId}-01` },
@@ -124,13 +124,13 @@ describe('a trace of a request', () => {
       },
       ...(body && { body: JSON.stringify(body) }),
     });
-    expect(answer.status).toBeLessThan(300);
-    await answer.text();
-    await vi.waitFor(() => expect(spans(id)).toHaveLength(1 + parts));
+    expect(response.status).toBeLessThan(300);
+    await response.text();
+    await vi.waitFor(() => expect(spans(id)).toHaveLength(1 + childCount));
     const [server, ...others] = spans(id).sort((a) => (a.kind === 'SPAN_KIND_SERVER' ? -1 : 1));
-    for (const part of others) {
-      expect(part.parent).toBe(server.spanId);
-      expect(part.startTimeUnixNano).toBeGreaterThanOrEqual(server.startTimeUnixNano);
+    for (const child of others) {
+      expect(child.parent).toBe(server.spanId);
+      expect(child.startTimeUnixNano).toBeGreaterThanOrEqual(server.startTimeUnixNano);
     }
     return { server, parts: others };
   }
@@ -177,7 +177,7 @@ describe('a trace of a request', () => {
     expect(call).toMatchObject({ kind: 'SPAN_KIND_CLIENT', status: { code: 'STATUS_CODE_ERROR' } });
     const told = receiver.received[0]!;
     expect(told.headers['traceparent']).toBe(`00-${call.traceId}-${call.spanId}-01`);
-    expect(valuesOf(call.attributes)).toEqual({
+    expect(readValues(call.attributes)).toEqual({
       'flagmeter.webhook.id': expect.stringMatching(/^webhook_/),
       'flagmeter.delivery.id': told.headers['webhook-id'],
       'error.type': '500',
@@ -200,6 +200,6 @@ describe('a trace of a request', () => {
 });
 
 /** What came last of an application, by the name of the metric. */
-function metricsOf(id: string): ReadonlyMap<string, Metric> {
-  return collector.usageOf(id).at(-1)?.metrics ?? new Map();
+function findMetrics(id: string): ReadonlyMap<string, Metric> {
+  return collector.listUsage(id).at(-1)?.metrics ?? new Map();
 }

@@ -4,7 +4,7 @@ import { describe, expect, it, test } from 'vitest';
 import { readHeaders } from '../../../src/serve/otlp/otlp.ts';
 import { SampledTraces } from '../../../src/serve/otlp/sampled-traces.ts';
 import { isSender } from '../../../src/serve/otlp/usage-push.ts';
-import { requestOf } from '../../auth/fixture.ts';
+import { createRequest } from '../../auth/fixture.ts';
 
 describe('headers of a file', () => {
   it('are NAME: VALUE in each line', () => {
@@ -51,7 +51,7 @@ describe('traces', () => {
       random: () => draws[drawn++ % draws.length]!,
     });
     const ask = (headers: Record<string, string> = {}) =>
-      requests.begin(requestOf('/x', { headers }))?.end('/x', { status: 503 });
+      requests.begin(createRequest('/x', { headers }))?.end('/x', { status: 503 });
     return { ask, exporter, later: () => (now += 1000) };
   }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type CountsBlock, planSegments, readCounts } from '../../../src/storage/aggregate/read-counts.ts';
+import { type CountsBlock, readCounts, selectSegments } from '../../../src/storage/aggregate/read-counts.ts';
 import { checkCarried } from '../../../src/storage/backup/check-usage.ts';
 import { type Aggregator, createAggregator } from '../../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../../src/storage/commit/batch.ts';
@@ -8,19 +8,19 @@ import {
   BlockEncoder,
   type BucketWidth,
   blockKey,
-  blockOf,
   bucketAt,
-  bucketOf,
   bucketWidth,
   ceilToBucket,
+  computeBlock,
+  computePlace,
   countsCodec,
+  encodeBucket,
   floorToBucket,
   horizonsAt,
-  placeOf,
   scanCells,
   seriesRef,
 } from '../../../src/storage/lmdb/blocks.ts';
-import { notCarried, readCarried } from '../../../src/storage/lmdb/carried.ts';
+import { noRollUp, readRollUpState } from '../../../src/storage/lmdb/carried.ts';
 import { openLaidOut } from '../../../src/storage/lmdb/layout.ts';
 import { openTable, transact } from '../../../src/storage/lmdb/lmdb.ts';
 import { putSeries } from '../../../src/storage/lmdb/series.ts';
@@ -35,13 +35,13 @@ const [minuteMs, hourMs] = [60_000, 3_600_000];
 const retention = { minutesMs: 2 * hourMs, hoursMs: 24 * hourMs, daysMs: 24 * 500 * hourMs };
 const start = Date.UTC(2026, 0, 31, 22, 10) / minuteMs;
 
-interface Counted {
+interface ExpectedCount {
   readonly minute: number;
   readonly ordinal: number;
   readonly checks: number;
 }
 
-function write(aggregator: Aggregator, counted: readonly Counted[], now: number): void {
+function write(aggregator: Aggregator, counted: readonly ExpectedCount[], now: number): void {
   const batch = new Batch();
   const horizons = horizonsAt(now * minuteMs, retention);
   for (const ordinal of [0, 1, 40]) {
@@ -77,7 +77,7 @@ function read(store: UsageTables, from: number, to: number, grain: Grain, only?:
   return sums;
 }
 
-const turn = fc.record({
+const round = fc.record({
   /** Minutes to pass first. */
   pass: fc.oneof(fc.nat({ max: 3 }), fc.nat({ max: 200 }), fc.nat({ max: 3000 })),
   counted: fc.array(
@@ -100,15 +100,15 @@ test('reports of any span equal the counts, despite late packets, roll-up and re
   });
   await fc.assert(
     fc.asyncProperty(
-      fc.array(turn, { minLength: 1, maxLength: 8 }),
+      fc.array(round, { minLength: 1, maxLength: 8 }),
       fc.array(span, { minLength: 1, maxLength: 6 }),
       fc.integer({ min: 1, max: 3 }),
-      async (turns, spans, limit) => {
+      async (rounds, spans, limit) => {
         const store = openUsageTables(temporaryDirectory());
         let aggregator = createAggregator(store);
-        const all: Counted[] = [];
+        const all: ExpectedCount[] = [];
         let now = start;
-        for (const { pass, counted, steps, restart } of turns) {
+        for (const { pass, counted, steps, restart } of rounds) {
           now += pass;
           const sent = counted.map(({ ago, ...rest }) => ({ minute: now - ago, ...rest }));
           write(aggregator, sent, now);
@@ -164,12 +164,12 @@ test('an environment without new counts causes no writes', async () => {
   const store = temporaryUsage();
   const aggregator = createAggregator(store);
   expect(upkeep(aggregator, start, 8)).toBe(false);
-  expect(readCarried(store.carried, environment)).toEqual(notCarried);
+  expect(readRollUpState(store.carried, environment)).toEqual(noRollUp);
   write(aggregator, [{ minute: start, ordinal: 0, checks: 1 }], start);
   while (upkeep(aggregator, start + 200, 8));
-  const carried = readCarried(store.carried, environment);
+  const carried = readRollUpState(store.carried, environment);
   expect(upkeep(aggregator, start + 210, 8)).toBe(false);
-  expect(readCarried(store.carried, environment)).toEqual(carried);
+  expect(readRollUpState(store.carried, environment)).toEqual(carried);
 });
 
 test('counts from layout 1 are read and rolled up like those of the current layout', async () => {
@@ -180,7 +180,7 @@ test('counts from layout 1 are read and rolled up like those of the current layo
   const first = Math.floor(start / 1440) * 1440;
   /** In layout 1 each count was in one cell: of its minute, or of an hour or a day once it was rolled up. */
   const put = (width: BucketWidth, minute: number, checks: number) => {
-    const key = blockKey(blockOf(seriesRef(environment, 0)), bucketOf(width, minute));
+    const key = blockKey(computeBlock(seriesRef(environment, 0)), encodeBucket(width, minute));
     table.putSync(key, encoder.encode([{ checks, used: 1, viewed: 0 }]));
   };
   const series = { environment, ordinal: 0, name: ['checkout', 'on'] } as const;
@@ -193,8 +193,8 @@ test('counts from layout 1 are read and rolled up like those of the current layo
   });
   await lmdb.close();
   const store = openUsageTables(data);
-  const marks = { ...notCarried, minutesFrom: first + 60, hoursFrom: first };
-  expect(readCarried(store.carried, environment)).toEqual(marks);
+  const rollUpState = { ...noRollUp, minutesFrom: first + 60, hoursFrom: first };
+  expect(readRollUpState(store.carried, environment)).toEqual(rollUpState);
   const all = (): number[] =>
     (['minute', 'hour', 'day'] as const).flatMap((grain) => [
       ...read(store, first - 1440, first + 1440, grain).values(),
@@ -210,64 +210,62 @@ test('counts from layout 1 are read and rolled up like those of the current layo
 
 const [d, h, m] = [bucketWidth.day, bucketWidth.hour, bucketWidth.minute];
 
-test.each<[string, { from: number; to: number; grain: Grain }, Partial<typeof notCarried>, [number, number, number][]]>(
+test.each<[string, { from: number; to: number; grain: Grain }, Partial<typeof noRollUp>, [number, number, number][]]>([
+  ['whole days are days', { from: 0, to: 2880, grain: 'day' }, {}, [[d, 0, 2880]]],
   [
-    ['whole days are days', { from: 0, to: 2880, grain: 'day' }, {}, [[d, 0, 2880]]],
+    'the edges of days are hours, and the edges of hours minutes',
+    { from: 1379, to: 4382, grain: 'day' },
+    {},
     [
-      'the edges of days are hours, and the edges of hours minutes',
-      { from: 1379, to: 4382, grain: 'day' },
-      {},
-      [
-        [m, 1379, 1380],
-        [h, 1380, 1440],
-        [d, 1440, 4320],
-        [h, 4320, 4380],
-        [m, 4380, 4382],
-      ],
-    ],
-    [
-      'hours are requested',
-      { from: 59, to: 121, grain: 'hour' },
-      {},
-      [
-        [m, 59, 60],
-        [h, 60, 120],
-        [m, 120, 121],
-      ],
-    ],
-    [
-      'nothing is rolled up from the end on',
-      { from: 0, to: 1501, grain: 'day' },
-      { minutes: placeOf(1500) },
-      [[d, 0, 2880]],
-    ],
-    [
-      'nothing is rolled up from the end on, by hour',
-      { from: 0, to: 61, grain: 'hour' },
-      { minutes: placeOf(61) },
-      [[h, 0, 120]],
-    ],
-    ['minutes are requested', { from: 30, to: 3000, grain: 'minute' }, {}, [[m, 30, 3000]]],
-    [
-      'the minutes of old hours were deleted',
-      { from: 60, to: 300, grain: 'minute' },
-      { minutesFrom: 180 },
-      [
-        [h, 60, 180],
-        [m, 180, 300],
-      ],
-    ],
-    [
-      'the hours of old days were deleted',
-      { from: 0, to: 1500, grain: 'minute' },
-      { minutesFrom: 1440, hoursFrom: 1440 },
-      [
-        [d, 0, 1440],
-        [m, 1440, 1500],
-      ],
+      [m, 1379, 1380],
+      [h, 1380, 1440],
+      [d, 1440, 4320],
+      [h, 4320, 4380],
+      [m, 4380, 4382],
     ],
   ],
-)('selects the cells to read when %s', (_when, wanted, carried, expected) => {
-  const segments = planSegments(wanted, { ...notCarried, minutes: placeOf(10_000), ...carried });
+  [
+    'hours are requested',
+    { from: 59, to: 121, grain: 'hour' },
+    {},
+    [
+      [m, 59, 60],
+      [h, 60, 120],
+      [m, 120, 121],
+    ],
+  ],
+  [
+    'nothing is rolled up from the end on',
+    { from: 0, to: 1501, grain: 'day' },
+    { minutes: computePlace(1500) },
+    [[d, 0, 2880]],
+  ],
+  [
+    'nothing is rolled up from the end on, by hour',
+    { from: 0, to: 61, grain: 'hour' },
+    { minutes: computePlace(61) },
+    [[h, 0, 120]],
+  ],
+  ['minutes are requested', { from: 30, to: 3000, grain: 'minute' }, {}, [[m, 30, 3000]]],
+  [
+    'the minutes of old hours were deleted',
+    { from: 60, to: 300, grain: 'minute' },
+    { minutesFrom: 180 },
+    [
+      [h, 60, 180],
+      [m, 180, 300],
+    ],
+  ],
+  [
+    'the hours of old days were deleted',
+    { from: 0, to: 1500, grain: 'minute' },
+    { minutesFrom: 1440, hoursFrom: 1440 },
+    [
+      [d, 0, 1440],
+      [m, 1440, 1500],
+    ],
+  ],
+])('selects the cells to read when %s', (_when, wanted, carried, expected) => {
+  const segments = selectSegments(wanted, { ...noRollUp, minutes: computePlace(10_000), ...carried });
   expect(segments.map(({ width, from, to }) => [width, from, to])).toEqual(expected);
 });

@@ -9,7 +9,7 @@ import { dump, wholeBatch } from '../../support/whole-batch.ts';
 const now = Date.UTC(2026, 0, 31, 12);
 
 /** Removes an application, or one of its environments. */
-function deletionOf(application: number, environments: readonly number[], whole: boolean): Deletion {
+function createDeletion(application: number, environments: readonly number[], whole: boolean): Deletion {
   const target = { type: 'application', id: 'app', name: 'Shop' } as const;
   return { application, environments, whole, target, teamId: 'team', requestedAt: now };
 }
@@ -32,7 +32,7 @@ function erase(store: UsageTables, deletion: Deletion, limit: number): number[] 
 }
 
 /** The content of a store with these environments only. */
-async function storeOf(environments: readonly number[]): Promise<string[]> {
+async function fillStore(environments: readonly number[]): Promise<string[]> {
   const store = openUsageTables(temporaryDirectory());
   fill(store, environments);
   const records = dump(store);
@@ -49,11 +49,11 @@ test.each([1, 3, 1000])(
   async (limit) => {
     const store = temporaryUsage();
     fill(store, [10, 11, 20, 30]);
-    erase(store, deletionOf(2, [20], true), limit);
-    expect(withoutMessages(dump(store))).toEqual(withoutMessages(await storeOf([10, 11, 30])));
-    erase(store, deletionOf(1, [10, 11], true), limit);
-    expect(withoutMessages(dump(store))).toEqual(withoutMessages(await storeOf([30])));
-    erase(store, deletionOf(3, [30], true), limit);
+    erase(store, createDeletion(2, [20], true), limit);
+    expect(withoutMessages(dump(store))).toEqual(withoutMessages(await fillStore([10, 11, 30])));
+    erase(store, createDeletion(1, [10, 11], true), limit);
+    expect(withoutMessages(dump(store))).toEqual(withoutMessages(await fillStore([30])));
+    erase(store, createDeletion(3, [30], true), limit);
     expect(withoutMessages(dump(store))).toEqual([]);
   },
 );
@@ -61,9 +61,9 @@ test.each([1, 3, 1000])(
 test('erasing an environment keeps only the people and the ledger of its application', async () => {
   const store = temporaryUsage();
   fill(store, [10, 11]);
-  erase(store, deletionOf(1, [10], false), 5);
+  erase(store, createDeletion(1, [10], false), 5);
   const kept = /^(messages|cumulative|totals|ledger|identit)/;
-  const [both, other] = [await storeOf([10, 11]), await storeOf([11])];
+  const [both, other] = [await fillStore([10, 11]), await fillStore([11])];
   expect(dump(store).filter((record) => !kept.test(record))).toEqual(other.filter((record) => !kept.test(record)));
   expect(dump(store).filter((record) => kept.test(record))).toEqual(both.filter((record) => kept.test(record)));
 });
@@ -71,7 +71,7 @@ test('erasing an environment keeps only the people and the ledger of its applica
 test('a step removes at most its limit, and returns 0 once nothing is left', async () => {
   const store = temporaryUsage();
   fill(store, [10]);
-  const steps = erase(store, deletionOf(1, [10], true), 7);
+  const steps = erase(store, createDeletion(1, [10], true), 7);
   expect(Math.max(...steps)).toBe(7);
   expect(steps.slice(0, -2).every((touched) => touched === 7)).toBe(true);
   expect(steps.at(-1)).toBe(0);
@@ -81,14 +81,14 @@ test('another process finishes an interrupted erasure', async () => {
   const data = temporaryDirectory();
   let store = openUsageTables(data);
   fill(store, [10, 20]);
-  const deletion = deletionOf(1, [10], true);
+  const deletion = createDeletion(1, [10], true);
   for (let begun = 0; begun < 3; begun += 1) {
     expect(createAggregator(store).maintain({ task: 'deletion', deletion, limit: 6 })).toBe(6);
     await store.lmdb.close();
     store = openUsageTables(data);
   }
   erase(store, deletion, 6);
-  expect(withoutMessages(dump(store))).toEqual(withoutMessages(await storeOf([20])));
+  expect(withoutMessages(dump(store))).toEqual(withoutMessages(await fillStore([20])));
   await store.lmdb.close();
 });
 
@@ -96,7 +96,7 @@ test('a worker keeps counting for other environments while one is removed', asyn
   const store = temporaryUsage();
   const { write, maintain } = createAggregator(store);
   for (const environment of [10, 20]) write(wholeBatch(environment / 10, environment, now).seal());
-  const step = { task: 'deletion', deletion: deletionOf(1, [10], true), limit: 4 } as const;
+  const step = { task: 'deletion', deletion: createDeletion(1, [10], true), limit: 4 } as const;
   do write(wholeBatch(2, 20, now).seal());
   while (maintain(step) > 0);
   const of = (records: readonly string[], prefix: string) => records.filter((record) => record.startsWith(prefix));

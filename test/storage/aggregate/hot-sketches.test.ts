@@ -7,7 +7,7 @@ import { environmentOrdinal, sketchChunks } from '../../../src/storage/lmdb/sket
 import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { temporaryUsage } from '../../support/temporary-usage.ts';
-import { sketchOf, someUsers, stateOf, userOf } from './sketch-fixture.ts';
+import { createSketch, encodeSketch, hashUser, someUsers } from './sketch-fixture.ts';
 
 const environment = 3;
 const days = [20_000, 20_001];
@@ -21,7 +21,7 @@ interface Addition {
 
 function addAll(hot: HotSketches, { ordinal, day, users }: Addition): void {
   for (const user of users) {
-    const { high, low } = userOf(user);
+    const { high, low } = hashUser(user);
     hot.add(seriesRef(environment, ordinal), day, high, low);
   }
 }
@@ -39,7 +39,7 @@ function storedSketches(store: UsageTables): Map<string, HyperLogLog> {
 }
 
 const states = (sketches: ReadonlyMap<string, HyperLogLog>) =>
-  new Map([...sketches].map(([name, sketch]) => [name, stateOf(sketch)]));
+  new Map([...sketches].map(([name, sketch]) => [name, encodeSketch(sketch)]));
 
 const addition: fc.Arbitrary<Addition> = fc.record({
   ordinal: fc.constantFrom(0, 1, 2, environmentOrdinal),
@@ -78,7 +78,7 @@ test.each([
         for (const { day, ordinal, users } of additions) {
           if (users.length === 0) continue;
           const sketch = expected.get(`${day}/${ordinal}`) ?? new HyperLogLog();
-          sketch.merge(sketchOf(users));
+          sketch.merge(createSketch(users));
           expected.set(`${day}/${ordinal}`, sketch);
         }
         if (outcome !== 'reopened') continue;

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { createAggregator } from '../../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../../src/storage/commit/batch.ts';
 import { encodeEnvelope } from '../../../src/storage/commit/envelope.ts';
-import { bucketOf, bucketWidth, seriesRef } from '../../../src/storage/lmdb/blocks.ts';
+import { bucketWidth, encodeBucket, seriesRef } from '../../../src/storage/lmdb/blocks.ts';
 import { permanentAt } from '../../../src/storage/lmdb/messages.ts';
-import { seenOf } from '../../../src/storage/lmdb/series.ts';
+import { listSeenSeries } from '../../../src/storage/lmdb/series.ts';
 import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { temporaryUsage } from '../../support/temporary-usage.ts';
@@ -13,18 +13,18 @@ const environment = 3;
 const day = 1440;
 const start = 20_000 * day;
 
-interface Seen {
+interface SeenMinute {
   readonly ordinal: number;
   readonly minute: number;
   readonly what?: 'counts' | 'value' | 'user';
 }
 
-function batchOf(seen: readonly Seen[]): Batch {
+function createBatch(seen: readonly SeenMinute[]): Batch {
   const batch = new Batch();
   for (const { ordinal, minute, what = 'counts' } of seen) {
     const ref = seriesRef(environment, ordinal);
     batch.series.push({ environment, ordinal, name: [`metric-${ordinal}`] });
-    const bucket = bucketOf(bucketWidth.minute, minute);
+    const bucket = encodeBucket(bucketWidth.minute, minute);
     if (what === 'counts') batch.counts.add(ref, bucket, 1, 0, 0);
     if (what === 'value') batch.measurements.add(ref, bucket, 1, minute * 60_000);
     if (what === 'user') batch.users.add(ref, minute, 1, 2);
@@ -34,13 +34,17 @@ function batchOf(seen: readonly Seen[]): Batch {
 
 function read(store: UsageTables): number[][] {
   store.seen.resetReadTxn();
-  return [...seenOf(store, environment)].map(({ ordinal, first, last }) => [ordinal, first - start, last - start]);
+  return [...listSeenSeries(store, environment)].map(({ ordinal, first, last }) => [
+    ordinal,
+    first - start,
+    last - start,
+  ]);
 }
 
 test('first seen is the time of the first report, and last seen the latest reported time', async () => {
   const data = temporaryDirectory();
   let store = openUsageTables(data);
-  const told: [Seen[], number[][]][] = [
+  const told: [SeenMinute[], number[][]][] = [
     [[{ ordinal: 0, minute: start + 5 }], [[0, 5, 5]]],
     [[{ ordinal: 0, minute: start + 5 }], [[0, 5, 5]]],
     [
@@ -79,7 +83,7 @@ test('first seen is the time of the first report, and last seen the latest repor
     ],
   ];
   for (const [seen, expected] of told) {
-    createAggregator(store).write(batchOf(seen).seal());
+    createAggregator(store).write(createBatch(seen).seal());
     expect(read(store)).toEqual(expected);
     await store.lmdb.close();
     store = openUsageTables(data);
@@ -90,8 +94,8 @@ test('first seen is the time of the first report, and last seen the latest repor
 test('a failed batch does not change when a series was seen, and neither does a roll-up', async () => {
   const store = temporaryUsage();
   const { write, maintain } = createAggregator(store);
-  write(batchOf([{ ordinal: 0, minute: start + 70 }]).seal());
-  const broken = batchOf([
+  write(createBatch([{ ordinal: 0, minute: start + 70 }]).seal());
+  const broken = createBatch([
     { ordinal: 0, minute: start + 80 },
     { ordinal: 1, minute: start + 80 },
   ]).seal();
@@ -99,7 +103,7 @@ test('a failed batch does not change when a series was seen, and neither does a 
   const horizons = { minutes: start + day, hours: start + day, days: start - day };
   const step = { task: 'retention', environment, horizons, now: 0, exposureDays: 30, limit: 100 } as const;
   while (maintain(step) > 0);
-  write(batchOf([{ ordinal: 2, minute: start + 90 }]).seal());
+  write(createBatch([{ ordinal: 2, minute: start + 90 }]).seal());
   expect(read(store)).toEqual([
     [0, 70, 70],
     [2, 90, 90],
@@ -110,24 +114,24 @@ test('an imported part moves the first-seen time of its series back, and nothing
   const store = temporaryUsage();
   const aggregator = createAggregator(store, 10);
   aggregator.write(
-    batchOf([
+    createBatch([
       { ordinal: 1, minute: start },
       { ordinal: 2, minute: start },
     ]).seal(),
   );
-  aggregator.write(batchOf([{ ordinal: 2, minute: start - day }]).seal());
-  const part = batchOf([{ ordinal: 2, minute: start - 3 * day }]);
-  const from = part.extent;
+  aggregator.write(createBatch([{ ordinal: 2, minute: start - day }]).seal());
+  const historyBatch = createBatch([{ ordinal: 2, minute: start - 3 * day }]);
+  const from = historyBatch.extent;
   for (const [ordinal, minute] of [
     [1, start - day],
     [1, start + day],
     [3, start - 2 * day],
   ] as const) {
-    part.series.push({ environment, ordinal, name: [`metric-${ordinal}`] });
-    part.counts.add(seriesRef(environment, ordinal), bucketOf(bucketWidth.day, minute), 1, 0, 0);
+    historyBatch.series.push({ environment, ordinal, name: [`metric-${ordinal}`] });
+    historyBatch.counts.add(seriesRef(environment, ordinal), encodeBucket(bucketWidth.day, minute), 1, 0, 0);
   }
-  part.messages.add([1, environment, 0, 0], permanentAt, from, part.extent);
-  const sealed = part.seal();
+  historyBatch.messages.add([1, environment, 0, 0], permanentAt, from, historyBatch.extent);
+  const sealed = historyBatch.seal();
   expect(Buffer.concat(encodeEnvelope(sealed)).readUInt32LE(0)).toBe(3); // Earlier releases refuse it.
   aggregator.write(sealed);
   expect(read(store)).toEqual([

@@ -4,7 +4,7 @@ import { Chunk, HyperLogLog } from '../../../src/storage/aggregate/hyperloglog.t
 import { hashIdentity, hashReported } from '../../../src/storage/aggregate/user-hash.ts';
 import { readChunk, registersPerChunk, writeChunk } from '../../../src/storage/lmdb/sketches.ts';
 import { seededRandom } from '../../support/random.ts';
-import { sketchOf, someUsers, stateOf, userOf } from './sketch-fixture.ts';
+import { createSketch, encodeSketch, hashUser, someUsers } from './sketch-fixture.ts';
 
 const numRuns = 40;
 
@@ -60,7 +60,7 @@ describe('an estimate', () => {
 
   test('is exact for few users, and 0 for none', () => {
     for (const users of [0, 1, 2, 3, 10, 100]) {
-      expect(sketchOf(Array.from({ length: users }, (_, user) => 1000 + user)).estimate()).toBe(users);
+      expect(createSketch(Array.from({ length: users }, (_, user) => 1000 + user)).estimate()).toBe(users);
     }
   });
 
@@ -75,14 +75,14 @@ describe('an estimate', () => {
 describe('a union', () => {
   const united = (...sets: (readonly number[])[]) => {
     const union = new HyperLogLog();
-    for (const set of sets) union.merge(sketchOf(set));
-    return stateOf(union);
+    for (const set of sets) union.merge(createSketch(set));
+    return encodeSketch(union);
   };
 
   test('is the sketch of the union, exactly', () => {
     fc.assert(
       fc.property(someUsers, someUsers, (a, b) => {
-        expect(united(a, b)).toEqual(stateOf(sketchOf([...a, ...b])));
+        expect(united(a, b)).toEqual(encodeSketch(createSketch([...a, ...b])));
       }),
       { numRuns },
     );
@@ -94,22 +94,22 @@ describe('a union', () => {
         const union = united(a, b, c);
         expect(united(c, b, a)).toEqual(union);
         expect(united(b, a, b, c, a)).toEqual(union);
-        const right = sketchOf(b);
-        right.merge(sketchOf(c));
-        const left = sketchOf(a);
+        const right = createSketch(b);
+        right.merge(createSketch(c));
+        const left = createSketch(a);
         left.merge(right);
-        expect(stateOf(left)).toEqual(union);
+        expect(encodeSketch(left)).toEqual(union);
       }),
       { numRuns },
     );
   });
 
   test('leaves its inputs unchanged', () => {
-    const few = sketchOf([1, 2, 3]);
+    const few = createSketch([1, 2, 3]);
     const union = new HyperLogLog();
     union.merge(few);
-    union.merge(sketchOf([4, 5, 6]));
-    expect(stateOf(few)).toEqual(stateOf(sketchOf([1, 2, 3])));
+    union.merge(createSketch([4, 5, 6]));
+    expect(encodeSketch(few)).toEqual(encodeSketch(createSketch([1, 2, 3])));
   });
 });
 
@@ -117,7 +117,7 @@ describe('a union', () => {
 function textbook(users: readonly number[], chunk: number): Uint8Array {
   const registers = new Uint8Array(registersPerChunk);
   for (const user of users) {
-    const { high, low } = userOf(user);
+    const { high, low } = hashUser(user);
     const bits = ((BigInt(high) << 32n) | BigInt(low)).toString(2).padStart(64, '0');
     if (Number.parseInt(bits.slice(0, 5), 2) !== chunk) continue;
     const register = Number.parseInt(bits.slice(5, 15), 2);
@@ -131,7 +131,7 @@ describe('a chunk', () => {
   test('has the registers of the textbook, in either form', () => {
     fc.assert(
       fc.property(someUsers, (users) => {
-        for (const [chunk, content] of sketchOf(users).contents()) {
+        for (const [chunk, content] of createSketch(users).contents()) {
           if (chunk % 8 !== 3) continue;
           const registers = new Chunk({ registers: new Uint8Array(registersPerChunk) });
           registers.merge(content);
@@ -160,13 +160,13 @@ describe('a chunk', () => {
   test('reports no change when a known user is added, in either form', () => {
     fc.assert(
       fc.property(someUsers, (users) => {
-        const sketch = sketchOf(users);
-        const state = stateOf(sketch);
+        const sketch = createSketch(users);
+        const state = encodeSketch(sketch);
         for (const user of users) {
-          const { high, low } = userOf(user);
+          const { high, low } = hashUser(user);
           expect(sketch.add(high, low)).toBe(false);
         }
-        expect(stateOf(sketch)).toEqual(state);
+        expect(encodeSketch(sketch)).toEqual(state);
       }),
       { numRuns },
     );
@@ -177,7 +177,7 @@ describe('a chunk', () => {
     fc.assert(
       fc.property(someUsers, someUsers, (before, after) => {
         const restored = new HyperLogLog();
-        for (const [chunk, content] of sketchOf(before).contents()) {
+        for (const [chunk, content] of createSketch(before).contents()) {
           const length = writeChunk(value, content);
           const read = readChunk(value.subarray(0, length));
           expect(read).toEqual(
@@ -185,8 +185,8 @@ describe('a chunk', () => {
           );
           restored.mergeChunk(chunk, new Chunk(read).content);
         }
-        restored.merge(sketchOf(after));
-        expect(stateOf(restored)).toEqual(stateOf(sketchOf([...before, ...after])));
+        restored.merge(createSketch(after));
+        expect(encodeSketch(restored)).toEqual(encodeSketch(createSketch([...before, ...after])));
       }),
       { numRuns },
     );

@@ -7,7 +7,7 @@ import { chunkValueBytes, writeChunk } from '../../../src/storage/lmdb/sketches.
 const spread = 600;
 
 /** The hash of a made-up user; the first 600 share a chunk, so that a few hundred of them fill it. */
-export function userOf(number: number): Hash64 {
+export function hashUser(number: number): Hash64 {
   const { high, low } = hashIdentity(String(number));
   return number < spread ? { high: ((high & 0x07ffffff) | 0x18000000) >>> 0, low } : { high, low };
 }
@@ -21,17 +21,17 @@ export const someUsers: fc.Arbitrary<readonly number[]> = fc
   })
   .map(({ first, count, stride }) => Array.from({ length: count }, (_, index) => first + index * stride));
 
-export function sketchOf(users: Iterable<number>): HyperLogLog {
+export function createSketch(users: Iterable<number>): HyperLogLog {
   const sketch = new HyperLogLog();
   for (const user of users) {
-    const { high, low } = userOf(user);
+    const { high, low } = hashUser(user);
     sketch.add(high, low);
   }
   return sketch;
 }
 
 /** The stored form of a sketch: equal for equal sketches. */
-export function stateOf(sketch: HyperLogLog): ReadonlyMap<number, string> {
+export function encodeSketch(sketch: HyperLogLog): ReadonlyMap<number, string> {
   const value = Buffer.alloc(chunkValueBytes);
   return new Map(
     [...sketch.contents()].map(([chunk, content]) => [

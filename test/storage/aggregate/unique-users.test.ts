@@ -8,21 +8,21 @@ import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usa
 import { finish } from '../../support/finish.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { temporaryUsage } from '../../support/temporary-usage.ts';
-import { sketchOf, someUsers, userOf } from './sketch-fixture.ts';
+import { createSketch, hashUser, someUsers } from './sketch-fixture.ts';
 
-interface Seen {
+interface SeenUsers {
   readonly environment: number;
   readonly ordinal: number;
   readonly day: number;
   readonly users: readonly number[];
 }
 
-function keep(store: UsageTables, all: readonly Seen[]): void {
+function keep(store: UsageTables, all: readonly SeenUsers[]): void {
   const hot = new HotSketches(store.sketches, 1e7);
   store.lmdb.transactionSync(() => {
     for (const { environment, ordinal, day, users } of all) {
       for (const user of users) {
-        const { high, low } = userOf(user);
+        const { high, low } = hashUser(user);
         hot.add(seriesRef(environment, ordinal), day, high, low);
       }
     }
@@ -35,7 +35,7 @@ function count(store: UsageTables, days: Days, groups: readonly (readonly number
 }
 
 test('counts are the sizes of the unions over the days of the report', async () => {
-  const seen: fc.Arbitrary<Seen> = fc.record({
+  const seen: fc.Arbitrary<SeenUsers> = fc.record({
     environment: fc.constantFrom(1, 1, 1, 2),
     ordinal: fc.constantFrom(0, 1, 2, 3),
     day: fc.integer({ min: 100, max: 104 }),
@@ -48,7 +48,9 @@ test('counts are the sizes of the unions over the days of the report', async () 
       keep(store, [...all, ...all.map((each) => ({ ...each, ordinal: environmentOrdinal }))]);
       const inReport = all.filter(({ environment, day }) => environment === 1 && day >= 101 && day < 104);
       const expected = (ordinals: readonly number[]) =>
-        sketchOf(inReport.filter(({ ordinal }) => ordinals.includes(ordinal)).flatMap(({ users }) => users)).estimate();
+        createSketch(
+          inReport.filter(({ ordinal }) => ordinals.includes(ordinal)).flatMap(({ users }) => users),
+        ).estimate();
       const users = count(store, { from: 101, to: 104 }, groups);
       const most = expected([0, 1, 2, 3]);
       expect(users.environment).toBe(most);

@@ -3,19 +3,19 @@ import { expect, test } from 'vitest';
 import { countUniqueUsers, type UniqueUsers, UserUnions } from '../../../src/storage/aggregate/unique-users.ts';
 import { createAggregator } from '../../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../../src/storage/commit/batch.ts';
-import { bucketOf, bucketWidth, seriesRef } from '../../../src/storage/lmdb/blocks.ts';
-import { daysOver, readCarried } from '../../../src/storage/lmdb/carried.ts';
+import { bucketWidth, encodeBucket, seriesRef } from '../../../src/storage/lmdb/blocks.ts';
+import { daysOver, readRollUpState } from '../../../src/storage/lmdb/carried.ts';
 import { environmentOrdinal } from '../../../src/storage/lmdb/sketches.ts';
 import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { finish } from '../../support/finish.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { temporaryUsage } from '../../support/temporary-usage.ts';
-import { userOf } from './sketch-fixture.ts';
+import { hashUser } from './sketch-fixture.ts';
 
 const environment = 5;
 const firstDay = 20_000;
 
-interface Seen {
+interface SeenUsers {
   readonly day: number;
   readonly ordinal: number;
   readonly user: number;
@@ -23,7 +23,7 @@ interface Seen {
   readonly isCounted: boolean;
 }
 
-type Step = { readonly seen: Seen } | { readonly dayOver: true } | { readonly ask: readonly [number, number] };
+type Step = { readonly seen: SeenUsers } | { readonly dayOver: true } | { readonly ask: readonly [number, number] };
 
 const steps: fc.Arbitrary<readonly Step[]> = fc.array(
   fc.oneof(
@@ -45,13 +45,13 @@ function writer(store: UsageTables) {
   const { write, maintain } = createAggregator(store);
   let today = 0;
   return {
-    add({ day, ordinal, user, isCounted }: Seen): void {
+    add({ day, ordinal, user, isCounted }: SeenUsers): void {
       const batch = new Batch();
       const minute = (firstDay + Math.min(day, today)) * 1440 + 600;
       const ref = seriesRef(environment, ordinal);
-      const { high, low } = userOf(user);
+      const { high, low } = hashUser(user);
       batch.series.push({ environment, ordinal, name: ['checkout', `variant-${ordinal}`] });
-      if (isCounted) batch.counts.add(ref, bucketOf(bucketWidth.minute, minute), 1, 0, 0);
+      if (isCounted) batch.counts.add(ref, encodeBucket(bucketWidth.minute, minute), 1, 0, 0);
       batch.users.add(ref, minute, high, low);
       batch.users.add(seriesRef(environment, environmentOrdinal), minute, high, low);
       write(batch.seal());
@@ -90,7 +90,7 @@ test('a user added to a past day is counted, and one of today keeps the cached u
   const store = temporaryUsage();
   const [{ add, endDay }, unions] = [writer(store), new UserUnions(store)];
   const seen = (day: number, user: number, isCounted: boolean) => add({ day, ordinal: 0, user, isCounted });
-  const carried = () => readCarried(store.carried, environment);
+  const carried = () => readRollUpState(store.carried, environment);
   seen(0, 1, true);
   endDay();
   seen(1, 2, true);

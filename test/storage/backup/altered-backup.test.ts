@@ -2,7 +2,14 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { beforeEach, expect, test } from 'vitest';
-import { BlockChain, blockKind, headBytes, headOf, magic, pagesHeadBytes } from '../../../src/storage/backup/format.ts';
+import {
+  BlockChain,
+  blockKind,
+  encodeHead,
+  headBytes,
+  magic,
+  pagesHeadBytes,
+} from '../../../src/storage/backup/format.ts';
 import { restore } from '../../../src/storage/backup/restore.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { backUp, filledDirectory, restless, steady } from './data-directory.ts';
@@ -38,7 +45,7 @@ function filesIn(data: string): Readonly<Record<string, Buffer>> {
   return Object.fromEntries(stores.map((store) => [store, readFileSync(join(data, store, 'data.mdb'))]));
 }
 
-function blocksOf(backup: Buffer): Block[] {
+function readBlocks(backup: Buffer): Block[] {
   const blocks: Block[] = [];
   for (let at = magic.length; at < backup.length; ) {
     const length = backup.readUInt32LE(at + 4);
@@ -52,11 +59,11 @@ function blocksOf(backup: Buffer): Block[] {
 /** A backup of these blocks, with matching digests. */
 function rehashed(blocks: readonly Block[]): Buffer {
   const chain = new BlockChain();
-  const parts = blocks.flatMap(({ kind, content }) => {
-    const head = headOf(kind, content.length);
+  const chunks = blocks.flatMap(({ kind, content }) => {
+    const head = encodeHead(kind, content.length);
     return [head, content, chain.digest([head, content])];
   });
-  return Buffer.concat([magic, ...parts]);
+  return Buffer.concat([magic, ...chunks]);
 }
 
 /** Restores it, and returns the largest file size meanwhile and the reason of a refusal. */
@@ -103,7 +110,7 @@ test('a rehashed backup with a changed number in its description is refused, or 
   const fields = ['format', 'store', 'layout', 'pageSize', 'lastPage', 'pages'] as const;
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(...fields), fc.nat(1), numbers, async (field, store, number) => {
-      const blocks = blocksOf(whole);
+      const blocks = readBlocks(whole);
       const description = JSON.parse(blocks[0]!.content.toString());
       if (field === 'format') description.format = number;
       else description.stores[store][field] = number;
@@ -117,7 +124,7 @@ test('a rehashed backup with a changed number in its description is refused, or 
 test('a rehashed backup with a changed store or first page in a block is refused, or restores the same', async () => {
   await fc.assert(
     fc.asyncProperty(fc.nat(), fc.boolean(), numbers, async (at, isStore, number) => {
-      const blocks = blocksOf(whole);
+      const blocks = readBlocks(whole);
       const pages = blocks.filter(({ kind }) => kind === blockKind.pages);
       const { content } = pages[at % pages.length]!;
       if (isStore) content.writeUInt32LE(Number.isFinite(number) ? (Math.abs(number) % 2 ** 32) >>> 0 : 0);
@@ -131,7 +138,7 @@ test('a rehashed backup with a changed store or first page in a block is refused
 test('a rehashed backup with a changed kind or length of a block, or a changed end, is refused', async () => {
   await fc.assert(
     fc.asyncProperty(fc.nat(), fc.nat(255), fc.nat(40), numbers, async (at, kind, length, number) => {
-      const blocks = blocksOf(whole);
+      const blocks = readBlocks(whole);
       const block = blocks[at % blocks.length]!;
       const change = [
         () => (block.kind = kind),
@@ -159,7 +166,7 @@ test('a rehashed backup with a changed integer in a meta page is refused, or res
       fc.constantFrom(...metaIntegers),
       fc.oneof(fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }), fc.bigInt({ min: 0n, max: 2000n })),
       async (store, page, [at, bytes], number) => {
-        const blocks = blocksOf(whole);
+        const blocks = readBlocks(whole);
         const { content } = blocks.find(
           (block) =>
             block.kind === blockKind.pages &&
@@ -192,7 +199,7 @@ test('a rehashed backup with a changed integer in a page creates no large file a
       fc.constantFrom(...pageIntegers),
       fc.nat(2 ** 16 - 1),
       async (at, nth, offset, number) => {
-        const blocks = blocksOf(whole);
+        const blocks = readBlocks(whole);
         const pages = blocks.filter(({ kind }) => kind === blockKind.pages);
         const { content } = pages[at % pages.length]!;
         const page = nth % Math.floor((content.length - pagesHeadBytes) / 4096);
@@ -211,7 +218,7 @@ test('a description with terminal control characters is refused', async () => {
     ['program', '\u001b[2J'],
     ['at', 'yesterday'],
   ] as const) {
-    const blocks = blocksOf(whole);
+    const blocks = readBlocks(whole);
     const description = { ...JSON.parse(blocks[0]!.content.toString()), [field]: text };
     blocks[0]!.content = Buffer.from(JSON.stringify(description));
     expect((await attempt(rehashed(blocks))).refused?.message).toContain('its description');

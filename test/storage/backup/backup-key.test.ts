@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from '
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { BackupKey, readBackupKey } from '../../../src/storage/backup/backup-key.ts';
-import { BlockChain, headOf, magic } from '../../../src/storage/backup/format.ts';
+import { BlockChain, encodeHead, magic } from '../../../src/storage/backup/format.ts';
 import { readBackup } from '../../../src/storage/backup/read-backup.ts';
 import { restore } from '../../../src/storage/backup/restore.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
@@ -27,18 +27,18 @@ function freshTarget(): string {
 /** The backup with one byte of its last page changed, and all digests recomputed. */
 function altered(backup: Buffer): Buffer {
   const chain = new BlockChain();
-  const parts: Buffer[] = [magic];
+  const chunks: Buffer[] = [magic];
   for (let at = magic.length; at < backup.length; ) {
     const length = backup.readUInt32LE(at + 4);
     const content = Buffer.from(backup.subarray(at + 8, at + 8 + length));
     const kind = backup[at]!;
     // The end follows the pages. It begins with the page count.
     if (backup[at + 8 + length + 32] === 3) content[content.length - 1]! ^= 1;
-    const head = headOf(kind, length);
-    parts.push(head, content, chain.digest([head, content]));
+    const head = encodeHead(kind, length);
+    chunks.push(head, content, chain.digest([head, content]));
     at += 8 + length + 32;
   }
-  return Buffer.concat(parts);
+  return Buffer.concat(chunks);
 }
 
 test('a backup with a MAC is restored with its key', async () => {
@@ -74,10 +74,10 @@ test('a MAC is not checked with --skip-mac-check', async () => {
 
 test('a key file is read, with or without a newline at its end', () => {
   const file = join(temporaryDirectory(), 'key');
-  const mac = new BackupKey(Buffer.from('k'.repeat(32))).macOf([]);
+  const mac = new BackupKey(Buffer.from('k'.repeat(32))).computeMac([]);
   for (const text of ['k'.repeat(32), `${'k'.repeat(32)}\n`]) {
     writeFileSync(file, text, { mode: 0o600 });
-    expect(readBackupKey(file).macOf([])).toBe(mac);
+    expect(readBackupKey(file).computeMac([])).toBe(mac);
   }
 });
 

@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { BlockChain, headOf, magic } from '../../../src/storage/backup/format.ts';
-import { Interrupted } from '../../../src/storage/backup/pace.ts';
+import { BlockChain, encodeHead, magic } from '../../../src/storage/backup/format.ts';
+import { InterruptedError } from '../../../src/storage/backup/pace.ts';
 import { readBackup } from '../../../src/storage/backup/read-backup.ts';
 import { restore } from '../../../src/storage/backup/restore.ts';
 import { writeFileWhole } from '../../../src/storage/backup/write-file.ts';
@@ -113,7 +113,7 @@ test('omitted, repeated and moved blocks are refused', async () => {
 test('a backup of a later format is refused with both numbers', async () => {
   const file = join(temporaryDirectory(), 'backup');
   const content = Buffer.from(JSON.stringify({ format: 2, program: '9.0.0', at: '', stores: [] }));
-  const head = headOf(1, content.length);
+  const head = encodeHead(1, content.length);
   writeFileSync(file, Buffer.concat([magic, head, content, new BlockChain().digest([head, content])]));
   await expect(readBackup(file, {}, steady)).rejects.toThrow(
     'flagmeter 9.0.0 wrote it in format 2, and this version supports formats up to 1; use a later version',
@@ -131,7 +131,7 @@ test.each(['accounts', 'usage', 'spool', 'journal'])('a restore into a directory
 test('a failed or interrupted restore leaves the directory empty', async () => {
   const { file } = await makeBackup();
   const target = freshTarget();
-  await expect(restore(file, target, interruptedAt(25))).rejects.toThrow(Interrupted);
+  await expect(restore(file, target, interruptedAt(25))).rejects.toThrow(InterruptedError);
   expect(readdirSync(target)).toEqual([]);
   writeFileSync(file, readFileSync(file).subarray(0, -1));
   await expect(restore(file, target, steady)).rejects.toThrow(`Cannot use ${file}: it is truncated after`);
@@ -141,7 +141,7 @@ test('a failed or interrupted restore leaves the directory empty', async () => {
 test('a failed or interrupted backup keeps the previous one', async () => {
   const { data, file } = await makeBackup();
   const before = readFileSync(file);
-  await expect(backUp(data, file, interruptedAt(5))).rejects.toThrow(Interrupted);
+  await expect(backUp(data, file, interruptedAt(5))).rejects.toThrow(InterruptedError);
   const full = writeFileWhole(file, async (sink) => {
     await sink.write([Buffer.alloc(10)]);
     throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });

@@ -12,7 +12,7 @@ import { openLmdb, openTable } from '../../../src/storage/lmdb/lmdb.ts';
 import { openUsageTables, type UsageTables, usageTables } from '../../../src/storage/lmdb/usage.ts';
 import { filledDirectory, steady } from './data-directory.ts';
 
-async function faultsOf(data: string): Promise<string[]> {
+async function listFaults(data: string): Promise<string[]> {
   const words: string[] = [];
   const isSound = await checkDirectory(data, steady, (finding) => {
     if (!finding.isSound) words.push(`${finding.file.slice(data.length + 1)}: ${finding.words}`);
@@ -22,7 +22,7 @@ async function faultsOf(data: string): Promise<string[]> {
 }
 
 test('an undamaged directory has no findings', async () => {
-  expect(await faultsOf(filledDirectory())).toEqual([]);
+  expect(await listFaults(filledDirectory())).toEqual([]);
 });
 
 /** Changes the last record of a table of usage. */
@@ -66,7 +66,7 @@ test.each(ofUsage)('a damaged record of %s is found', async (table, change, faul
     rows.putSync(changed.key ?? key, changed.value ?? value);
   });
   await store.lmdb.close();
-  expect((await faultsOf(data)).join('\n')).toMatch(fault);
+  expect((await listFaults(data)).join('\n')).toMatch(fault);
 });
 
 test('a count of an unnamed series is found', async () => {
@@ -81,7 +81,7 @@ test('a count of an unnamed series is found', async () => {
   const value = Buffer.concat([Buffer.from([1, 0, 0, 0]), Buffer.alloc(24)]);
   store.lmdb.transactionSync(() => store.counts.putSync(key, value));
   await store.lmdb.close();
-  expect((await faultsOf(data)).join()).toMatch('its series has no name');
+  expect((await listFaults(data)).join()).toMatch('its series has no name');
 });
 
 const ofAccounts: readonly (readonly [TableName, (accounts: AccountTables) => unknown, string])[] = [
@@ -119,7 +119,7 @@ test.each(accountTables)('an unreadable record of %s is found, and its table is 
   const rows = openTable(lmdb, table === 'loginThrottles' ? 'brakes' : table);
   lmdb.transactionSync(() => rows.putSync(Buffer.from('record'), Buffer.from('{"number":')));
   await lmdb.close();
-  expect((await faultsOf(data)).join()).toMatch(`accounts/data.mdb: it is damaged: ${table}, after `);
+  expect((await listFaults(data)).join()).toMatch(`accounts/data.mdb: it is damaged: ${table}, after `);
 });
 
 test('these cases cover every table of usage', () => {
@@ -135,7 +135,7 @@ test.each(ofAccounts)('damaged %s are found', async (_, change, fault) => {
   const accounts = openAccountTables(data);
   await change(accounts);
   await accounts.lmdb.close();
-  const [found] = await faultsOf(data);
+  const [found] = await listFaults(data);
   expect(found).toContain('accounts/data.mdb: it is damaged: ');
   expect(found).toContain(fault);
 });
@@ -143,5 +143,5 @@ test.each(ofAccounts)('damaged %s are found', async (_, change, fault) => {
 test('a directory without its usage is not sound', async () => {
   const data = filledDirectory();
   rmSync(join(data, 'usage'), { recursive: true });
-  expect(await faultsOf(data)).toEqual(['usage/data.mdb: missing']);
+  expect(await listFaults(data)).toEqual(['usage/data.mdb: missing']);
 });

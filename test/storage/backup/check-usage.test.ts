@@ -6,13 +6,13 @@ import {
   BlockEncoder,
   type BucketWidth,
   blockKey,
-  blockOf,
   bucketAt,
-  bucketOf,
   bucketWidth,
   cellsPerBlock,
+  computeBlock,
   countsCodec,
   decodeBlock,
+  encodeBucket,
   horizonsAt,
   seriesRef,
 } from '../../../src/storage/lmdb/blocks.ts';
@@ -58,7 +58,7 @@ function check(store: UsageTables): string | undefined {
 /** Adds one check to a cell, to simulate damage. */
 function alter(store: UsageTables, width: BucketWidth, minute: number, ordinal: number): void {
   const ref = seriesRef(environment, ordinal);
-  const key = blockKey(blockOf(ref), bucketOf(width, minute));
+  const key = blockKey(computeBlock(ref), encodeBucket(width, minute));
   const block = decodeBlock(store.counts.get(key)!, countsCodec);
   block[ref % cellsPerBlock]!.checks += 1;
   store.lmdb.transactionSync(() => store.counts.putSync(key, new BlockEncoder(countsCodec).encode(block)));

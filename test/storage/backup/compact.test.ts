@@ -2,8 +2,8 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { checkDirectory } from '../../../src/storage/backup/check-directory.ts';
-import { type Compacted, compact } from '../../../src/storage/backup/compact.ts';
-import { Interrupted } from '../../../src/storage/backup/pace.ts';
+import { type CompactionResult, compact } from '../../../src/storage/backup/compact.ts';
+import { InterruptedError } from '../../../src/storage/backup/pace.ts';
 import { openUsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { everythingIn, filledDirectory, interruptedAt, steady } from './data-directory.ts';
 
@@ -24,7 +24,7 @@ test('compacting keeps all data, in smaller files', async () => {
   const before = await everythingIn(data);
   const file = join(data, 'usage/data.mdb');
   const size = statSync(file).size;
-  const compacted: Compacted[] = [];
+  const compacted: CompactionResult[] = [];
   await compact(data, steady, (each) => compacted.push(each));
   expect(compacted.map((each) => each.file)).toEqual([join(data, 'accounts/data.mdb'), file]);
   expect(compacted[1]).toEqual({ file, before: size, after: statSync(file).size });
@@ -38,7 +38,7 @@ test('an interrupted compaction does not change the directory', async () => {
   const before = await everythingIn(data);
   const sizes = () => ['accounts', 'usage'].map((store) => statSync(join(data, store, 'data.mdb')).size);
   const then = sizes();
-  await expect(compact(data, interruptedAt(1), () => {})).rejects.toThrow(Interrupted);
+  await expect(compact(data, interruptedAt(1), () => {})).rejects.toThrow(InterruptedError);
   expect(sizes()).toEqual(then);
   expect(readdirSync(join(data, 'accounts')).sort()).toEqual(['data.mdb', 'lock.mdb']);
   expect(await everythingIn(data)).toEqual(before);

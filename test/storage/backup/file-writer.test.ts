@@ -24,12 +24,12 @@ test.each(['aligned', 'unaligned'] as const)('a file contains the written bytes,
     fc.property(sizes, (lengths) => {
       files += 1;
       const path = join(directory, `${files}`);
-      const parts = lengths.map((length, at) => Buffer.alloc(length, at + 1));
+      const content = lengths.map((length, at) => Buffer.alloc(length, at + 1));
       const writer = new FileWriter(path, chunks[memory]());
-      for (let at = 0; at < parts.length; at += 2) writer.write(parts.slice(at, at + 2));
+      for (let at = 0; at < content.length; at += 2) writer.write(content.slice(at, at + 2));
       writer.end();
       writer.close();
-      expect(readFileSync(path).equals(Buffer.concat(parts))).toBe(true);
+      expect(readFileSync(path).equals(Buffer.concat(content))).toBe(true);
       expect(statSync(path).mode & 0o777).toBe(0o600);
     }),
     { numRuns: 50 },

@@ -2,12 +2,12 @@ import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } 
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../../src/runtime/clock.ts';
-import { answerFoldRequests, requestFold } from '../../../src/storage/backup/fold-requests.ts';
+import { handleFoldRequests, requestFold } from '../../../src/storage/backup/fold-requests.ts';
 import { restore } from '../../../src/storage/backup/restore.ts';
 import { foldJournals } from '../../../src/storage/commit/fold-journals.ts';
 import { endJournals } from '../../../src/storage/commit/start-committers.ts';
 import { areJournalsEmpty } from '../../../src/storage/journal/directory.ts';
-import { journalsOf, readJournalId, readLayout, usageLayout } from '../../../src/storage/lmdb/layout.ts';
+import { getJournalsDirectory, readJournalId, readLayout, usageLayout } from '../../../src/storage/lmdb/layout.ts';
 import { openLmdb } from '../../../src/storage/lmdb/lmdb.ts';
 import { lockDataDirectory } from '../../../src/storage/lmdb/lock.ts';
 import { openUsageTables } from '../../../src/storage/lmdb/usage.ts';
@@ -65,7 +65,7 @@ async function replayed(data: string): Promise<string[]> {
 }
 
 /** The layout number of a usage store, and whether it refers to a journal. */
-async function stateOf(data: string) {
+async function readState(data: string) {
   const lmdb = openLmdb(join(data, 'usage'));
   const state = { layout: readLayout(lmdb), hasJournal: readJournalId(lmdb) !== undefined };
   await lmdb.close();
@@ -73,7 +73,7 @@ async function stateOf(data: string) {
 }
 
 const segmentIn = (data: string) => {
-  const lane = join(journalsOf(data), '1');
+  const lane = join(getJournalsDirectory(data), '1');
   return join(lane, readdirSync(lane).find((name) => name.endsWith('.segment'))!);
 };
 
@@ -86,11 +86,11 @@ test('a backup of a running server contains everything accepted before it starte
     isOver = true;
   });
   while (!isOver) {
-    await answerFoldRequests(data, fold);
+    await handleFoldRequests(data, fold);
     await new Promise(setImmediate);
   }
   await backingUp;
-  expect(readdirSync(journalsOf(data))).toEqual(['1']);
+  expect(readdirSync(getJournalsDirectory(data))).toEqual(['1']);
   await stop();
   const target = temporaryDirectory();
   await restore(file, target, steady);
@@ -108,7 +108,7 @@ test('a restored directory has no frames, and a server starts a new journal in i
     await accept();
   };
   const backingUp = backUp(data, file);
-  await answerFoldRequests(data, answering);
+  await handleFoldRequests(data, answering);
   await backingUp;
   await stop();
   const target = join(temporaryDirectory(), 'target');
@@ -116,7 +116,7 @@ test('a restored directory has no frames, and a server starts a new journal in i
   await restore(file, target, steady);
   lock.release();
   expect(readdirSync(target).sort()).toEqual(['accounts', 'usage']);
-  expect(await stateOf(target)).toEqual({ layout: 2, hasJournal: false });
+  expect(await readState(target)).toEqual({ layout: 2, hasJournal: false });
   expect(await findingsIn(target)).toMatchObject({ isSound: true });
   const store = openUsageTables(target);
   const [committer] = await startTestCommitters(store, target);
@@ -138,7 +138,7 @@ test('a backup reports a server that does not fold, and removes its request', as
   await expect(requestFold(data, steady, clock, pause)).rejects.toThrow(
     `Cannot back up ${data}: its server did not fold its journal within 60 s; see its log and GET /readyz and try again, or stop it first`,
   );
-  expect(readdirSync(journalsOf(data))).toEqual(['1']);
+  expect(readdirSync(getJournalsDirectory(data))).toEqual(['1']);
   await stop();
 });
 
@@ -157,31 +157,33 @@ test.each([1, 2])('the journals of %i lanes are folded without a server, as the 
   const data = await killed(lanes);
   const expected = await replayed(data);
   expect(await everythingIn(data)).not.toEqual(expected);
-  expect((await stateOf(data)).layout).toBe(usageLayout.journalled);
+  expect((await readState(data)).layout).toBe(usageLayout.journalled);
   await foldJournals(data, people);
   expect(await everythingIn(data)).toEqual(expected);
   expect(areJournalsEmpty(data)).toBe(true);
-  expect((await stateOf(data)).layout).toBe(2);
+  expect((await readState(data)).layout).toBe(2);
   expect(await findingsIn(data)).toMatchObject({ isSound: true });
 });
 
 test('a missing journal is reported and not folded', async () => {
   const data = await killed();
-  rmSync(journalsOf(data), { recursive: true });
+  rmSync(getJournalsDirectory(data), { recursive: true });
   const { isSound, findings } = await findingsIn(data);
   expect(isSound).toBe(false);
   expect(findings.at(-1)).toBe(
-    `${journalsOf(data)}: missing: the packets of the last seconds before the server ended are lost with it`,
+    `${getJournalsDirectory(data)}: missing: the packets of the last seconds before the server ended are lost with it`,
   );
-  await expect(foldJournals(data, people)).rejects.toThrow(`${journalsOf(data)} is missing. Put it back.`);
-  expect((await stateOf(data)).layout).toBe(usageLayout.journalled);
+  await expect(foldJournals(data, people)).rejects.toThrow(`${getJournalsDirectory(data)} is missing. Put it back.`);
+  expect((await readState(data)).layout).toBe(usageLayout.journalled);
 });
 
-const missing = (data: string) => `Cannot read journal ${journalsOf(data)}/1: its segments are missing. Put them back`;
+const missing = (data: string) =>
+  `Cannot read journal ${getJournalsDirectory(data)}/1: its segments are missing. Put them back`;
 
 test('a journal without its segments is reported, and neither folded nor restarted', async () => {
   const data = await killed();
-  for (const name of readdirSync(join(journalsOf(data), '1'))) rmSync(join(journalsOf(data), '1', name));
+  for (const name of readdirSync(join(getJournalsDirectory(data), '1')))
+    rmSync(join(getJournalsDirectory(data), '1', name));
   const { isSound, findings } = await findingsIn(data);
   expect(isSound).toBe(false);
   expect(findings.at(-1)).toContain(missing(data));
@@ -189,7 +191,7 @@ test('a journal without its segments is reported, and neither folded nor restart
   const store = openUsageTables(data);
   await expect(startTestCommitters(store, data)).rejects.toThrow(missing(data));
   await store.lmdb.close();
-  expect((await stateOf(data)).layout).toBe(usageLayout.journalled);
+  expect((await readState(data)).layout).toBe(usageLayout.journalled);
 });
 
 test.each([
@@ -217,7 +219,7 @@ test('a server starts without the journal of one lane, and loses only its frames
   const copy = join(temporaryDirectory(), 'killed');
   cpSync(data, copy, { recursive: true, filter: (file) => !file.endsWith('lock.mdb') });
   await stop();
-  rmSync(join(journalsOf(copy), '1'), { recursive: true });
+  rmSync(join(getJournalsDirectory(copy), '1'), { recursive: true });
   const store = openUsageTables(copy);
   const [committer] = await startTestCommitters(store, copy);
   await committer!.commit(new BatchFiller().fill([], 0).seal());
@@ -234,7 +236,9 @@ test('verify counts the frames missing from the store, and changes nothing', asy
   expect(isSound).toBe(true);
   const lane = (number: number) =>
     expect.stringMatching(
-      new RegExp(`^${journalsOf(data)}/${number}: in order, 1 frame \\([\\d.]+ KiB\\) not yet in the store: `),
+      new RegExp(
+        `^${getJournalsDirectory(data)}/${number}: in order, 1 frame \\([\\d.]+ KiB\\) not yet in the store: `,
+      ),
     );
   expect(findings.slice(-2)).toEqual([lane(1), lane(2)]);
   expect(readFileSync(segmentIn(data)).equals(before)).toBe(true);
@@ -263,7 +267,7 @@ test('verify reports a damaged frame with the file, the offset and the remedy', 
 
 test('verify reports a journal of another data directory', async () => {
   const [data, other] = [await killed(), await killed()];
-  cpSync(journalsOf(other), journalsOf(data), { recursive: true });
+  cpSync(getJournalsDirectory(other), getJournalsDirectory(data), { recursive: true });
   expect((await findingsIn(data)).findings.at(-1)).toContain('it belongs to another data directory');
 });
 
@@ -273,6 +277,6 @@ test('a restore into a directory with a journal is refused', async () => {
   await backUp(data, file);
   const target = await killed();
   for (const store of ['accounts', 'usage']) rmSync(join(target, store), { recursive: true });
-  await expect(restore(file, target, steady)).rejects.toThrow(`it has data (${journalsOf(target)})`);
+  await expect(restore(file, target, steady)).rejects.toThrow(`it has data (${getJournalsDirectory(target)})`);
   expect(existsSync(segmentIn(target))).toBe(true);
 });

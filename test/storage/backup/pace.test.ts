@@ -1,6 +1,6 @@
 import { getPriority, setPriority } from 'node:os';
 import { afterEach, expect, test } from 'vitest';
-import { Interrupted, Pace } from '../../../src/storage/backup/pace.ts';
+import { InterruptedError, Pace } from '../../../src/storage/backup/pace.ts';
 
 const priority = getPriority();
 
@@ -44,7 +44,7 @@ test('a paced task rests for as long as it worked if the service wrote meanwhile
 
 test('a task without a service never rests', async () => {
   const { state, pace, pauses } = beside({ gentle: false });
-  for (let turn = 0; turn < 5; turn += 1) {
+  for (let round = 0; round < 5; round += 1) {
     state.now += 20;
     state.commits += 1;
     await pace.rest();
@@ -58,6 +58,6 @@ test('an interruption ends a wait for an event that may never happen', async () 
   await expect(pace.wait(Promise.reject(new Error('gone')))).rejects.toThrow('gone');
   const waiting = pace.wait(new Promise(() => {}));
   over.abort();
-  await expect(waiting).rejects.toThrow(Interrupted);
-  await expect(pace.wait(Promise.resolve(5))).rejects.toThrow(Interrupted);
+  await expect(waiting).rejects.toThrow(InterruptedError);
+  await expect(pace.wait(Promise.resolve(5))).rejects.toThrow(InterruptedError);
 });

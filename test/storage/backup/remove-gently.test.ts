@@ -15,7 +15,7 @@ import {
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { removeGently } from '../../../src/storage/backup/destination.ts';
-import { Interrupted, Pace } from '../../../src/storage/backup/pace.ts';
+import { InterruptedError, Pace } from '../../../src/storage/backup/pace.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { steady } from './data-directory.ts';
 
@@ -41,7 +41,7 @@ test('an interruption removes the rest of the file at once', async () => {
   const over = new AbortController();
   const removing = removeGently(file, new Pace({ clock: { monotonic: () => 0 }, over: over.signal }));
   over.abort();
-  await expect(removing).rejects.toThrow(Interrupted);
+  await expect(removing).rejects.toThrow(InterruptedError);
   expect(existsSync(`${file}.${process.pid}.tmp`)).toBe(false);
 });
 

@@ -5,7 +5,7 @@ import { Spool } from '../../../src/replication/spool.ts';
 import { startSpoolCommitter } from '../../../src/replication/spool-committer.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { claimedLength, frameSize, headerBlock, segmentNames } from '../../../src/storage/journal/segment.ts';
-import { journalsOf, spoolLane } from '../../../src/storage/lmdb/layout.ts';
+import { getJournalsDirectory, spoolLane } from '../../../src/storage/lmdb/layout.ts';
 import { committersStart } from '../../support/committers.ts';
 import { BatchFiller } from '../../support/random-batches.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
@@ -15,8 +15,8 @@ import { filledDirectory, findingsIn } from './data-directory.ts';
 async function killedNode(): Promise<string> {
   const data = filledDirectory();
   const spool = new Spool(data, () => 'directory');
-  const mark = { at: 0, applied: 0, version: 0 };
-  const limits = { stream: 'stream', mark, maxIdentities: 100, maxBytes: 2 ** 30 };
+  const watermark = { at: 0, applied: 0, version: 0 };
+  const limits = { stream: 'stream', watermark, maxIdentities: 100, maxBytes: 2 ** 30 };
   const after = (ms: number, callback: () => void) => void (ms < 1000 && setImmediate(callback));
   const committer = await startSpoolCommitter(
     spool.store,
@@ -29,7 +29,7 @@ async function killedNode(): Promise<string> {
   const filler = new BatchFiller();
   const accept = () => committer.commit(filler.fill([packet], 1_800_000_000).seal());
   await accept();
-  await committer.seal({ mark });
+  await committer.seal({ watermark });
   await accept();
   await accept();
   const copy = join(temporaryDirectory(), 'killed');
@@ -39,12 +39,12 @@ async function killedNode(): Promise<string> {
   return copy;
 }
 
-const journalOf = (data: string) => join(journalsOf(data), spoolLane);
+const getJournal = (data: string) => join(getJournalsDirectory(data), spoolLane);
 
 /** The path of the only segment. */
-const segmentOf = (data: string) => {
-  const [name] = segmentNames(readdirSync(journalOf(data)));
-  return join(journalOf(data), name!);
+const findSegment = (data: string) => {
+  const [name] = segmentNames(readdirSync(getJournal(data)));
+  return join(getJournal(data), name!);
 };
 
 test('verify counts the frames missing from the spool', async () => {
@@ -56,7 +56,7 @@ test('verify counts the frames missing from the spool', async () => {
 
 test('verify reports damage to the journal of a spool', async () => {
   const data = await killedNode();
-  const segment = segmentOf(data);
+  const segment = findSegment(data);
   const sound = readFileSync(segment);
   const second = headerBlock + frameSize(claimedLength(sound.subarray(headerBlock)));
   const harmed = Buffer.from(sound);
@@ -69,10 +69,10 @@ test('verify reports damage to the journal of a spool', async () => {
   );
   rmSync(segment);
   expect((await findingsIn(data)).findings.at(-1)).toContain(
-    `Cannot read journal ${journalOf(data)}: its segments are missing`,
+    `Cannot read journal ${getJournal(data)}: its segments are missing`,
   );
-  rmSync(journalsOf(data), { recursive: true });
-  expect((await findingsIn(data)).findings.at(-1)).toContain(`${journalOf(data)}: missing: `);
+  rmSync(getJournalsDirectory(data), { recursive: true });
+  expect((await findingsIn(data)).findings.at(-1)).toContain(`${getJournal(data)}: missing: `);
 });
 
 test('verify reports a damaged file of a spool', async () => {

@@ -3,20 +3,20 @@ import { expect, test } from 'vitest';
 import { createAggregator } from '../../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../../src/storage/commit/batch.ts';
 import {
-  bucketOf,
   bucketWidth,
   countsCodec,
+  encodeBucket,
   measurementCodec,
   scanCells,
   seriesRef,
 } from '../../../src/storage/lmdb/blocks.ts';
-import { seriesOf } from '../../../src/storage/lmdb/series.ts';
+import { listSeries } from '../../../src/storage/lmdb/series.ts';
 import { openUsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { temporaryUsage } from '../../support/temporary-usage.ts';
 
 const environment = 3;
-const at = (minute: number) => bucketOf(bucketWidth.minute, minute);
+const at = (minute: number) => encodeBucket(bucketWidth.minute, minute);
 
 test('cells add up the inputs of many commits, across reopening the store', async () => {
   const data = temporaryDirectory();
@@ -88,7 +88,7 @@ test('a failed batch changes neither the disk nor the memory', async () => {
   const envelope = broken.seal();
   expect(() => write({ ...envelope, series: [...envelope.series, undefined as never] })).toThrow();
 
-  expect([...seriesOf(store, environment)]).toEqual([]);
+  expect([...listSeries(store, environment)]).toEqual([]);
   const whole = new Batch();
   whole.counts.add(ref, at(10), 2, 0, 0);
   whole.series.push({ environment, ordinal: 1, name: ['a', 'b'] });
@@ -106,5 +106,5 @@ test('the series of an environment are read in order of their ordinals, whatever
   });
   batch.series.push({ environment: environment + 1, ordinal: 0, name: ['other'] });
   createAggregator(store).write(batch.seal());
-  expect([...seriesOf(store, environment)].map(({ name }) => name)).toEqual(names);
+  expect([...listSeries(store, environment)].map(({ name }) => name)).toEqual(names);
 });

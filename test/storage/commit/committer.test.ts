@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createLog } from '../../../src/runtime/log.ts';
 import { Batch } from '../../../src/storage/commit/batch.ts';
-import { CommitFailed } from '../../../src/storage/commit/committer.ts';
+import { CommitError } from '../../../src/storage/commit/committer.ts';
 import { Intake } from '../../../src/storage/commit/intake.ts';
 import { seriesRef } from '../../../src/storage/lmdb/blocks.ts';
 import { oldestReader, StoreHealth } from '../../../src/storage/lmdb/store-health.ts';
@@ -25,22 +25,26 @@ test('commits continue while the event loop is stuck in one turn', async () => {
     ...roomyLimits,
     batchPackets: 128,
   });
-  let turns = 0;
+  let immediates = 0;
   setImmediate(() => {
-    turns += 1;
+    immediates += 1;
   });
-  const answered = new Set<Promise<void>>();
+  const settled = new Set<Promise<void>>();
   for (let n = 0; n < 3 * 128; n += 1) {
-    const durable = intake.laneOf(0).submit(0, () => {});
-    void durable.then(() => answered.add(durable));
+    const durable = intake.findLane(0).submit(0, () => {});
+    void durable.then(() => settled.add(durable));
   }
   // At most ten seconds. Only settled promises are awaited, so no event is delivered.
-  for (let n = 0; n < 10_000 && answered.size < 3; n += 1) {
+  for (let n = 0; n < 10_000 && settled.size < 3; n += 1) {
     Atomics.wait(sleeper, 0, 0, 1);
     intake.collect();
     for (let ticks = 0; ticks < 20; ticks += 1) await Promise.resolve();
   }
-  expect({ turns, commits: intake.commits, answered: answered.size }).toEqual({ turns: 0, commits: 3, answered: 3 });
+  expect({ turns: immediates, commits: intake.commits, answered: settled.size }).toEqual({
+    turns: 0,
+    commits: 3,
+    answered: 3,
+  });
   await intake.close();
   await store.lmdb.close();
 });
@@ -58,7 +62,7 @@ test('a batch that cannot be folded stops the service, and the next start names 
   });
   const committers = await startTestCommitters(store, data, { failed: (error) => health.failed(error) });
   const intake = new Intake(committers, health, undelayed(clock), { ...roomyLimits, batchPackets: 10 });
-  await intake.laneOf(0).submit(0, (batch) => batch.counts.add(seriesRef(1, 0), 4, 1, 0, 0));
+  await intake.findLane(0).submit(0, (batch) => batch.counts.add(seriesRef(1, 0), 4, 1, 0, 0));
   await expect(committers[0]!.fold()).rejects.toThrow('a new series comes with its name');
   expect({ stopped, ready: health.ready }).toEqual({ stopped: ['the store failed'], ready: false });
   await intake.close();
@@ -82,7 +86,7 @@ test('a start fails if the folding thread cannot open the store', async () => {
   const store = temporaryUsage();
   const data = temporaryDirectory();
   writeFileSync(join(data, 'usage'), 'not a directory');
-  await expect(startTestCommitters(store, data)).rejects.toThrow(CommitFailed);
+  await expect(startTestCommitters(store, data)).rejects.toThrow(CommitError);
 });
 
 test('a commit fails if the journal cannot create its first segment', async () => {
@@ -90,7 +94,7 @@ test('a commit fails if the journal cannot create its first segment', async () =
   const store = openUsageTables(data);
   mkdirSync(join(data, 'journal/1/first.tmp'), { recursive: true }); // The temporary name of the first segment.
   const [committer] = await startTestCommitters(store, data);
-  await expect(committer!.commit(new Batch().seal())).rejects.toThrow(CommitFailed);
+  await expect(committer!.commit(new Batch().seal())).rejects.toThrow(CommitError);
   await committer!.close();
   await store.lmdb.close();
 });

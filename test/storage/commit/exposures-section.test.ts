@@ -11,17 +11,17 @@ import { temporaryDirectory } from '../../support/temporary.ts';
 import { temporaryUsage } from '../../support/temporary-usage.ts';
 
 const start = 1_800_000_000;
-const digestOf = (identity: string) => digestIdentity(Buffer.alloc(32), 1, identity);
+const computeDigest = (identity: string) => digestIdentity(Buffer.alloc(32), 1, identity);
 
-function rowsOf(store: UsageTables, environment: number, identity: string): Map<number, Exposure> | undefined {
+function readRows(store: UsageTables, environment: number, identity: string): Map<number, Exposure> | undefined {
   store.exposures.resetReadTxn();
-  return readExposures(store, exposuresKey(environment, digestOf(identity)))?.rows;
+  return readExposures(store, exposuresKey(environment, computeDigest(identity)))?.rows;
 }
 
 /** A batch of one packet: one check of each ordinal by the person. */
-function packetOf(identity: string, environment: number, ordinals: readonly number[], seconds = start): Batch {
+function createPacket(identity: string, environment: number, ordinals: readonly number[], seconds = start): Batch {
   const batch = new Batch();
-  batch.exposures.addPerson(digestWords(digestOf(identity)));
+  batch.exposures.addPerson(digestWords(computeDigest(identity)));
   for (const ordinal of ordinals) batch.exposures.add(seriesRef(environment, ordinal), seconds, 1, 0, 0);
   return batch;
 }
@@ -52,7 +52,7 @@ test('exposures add up the inputs of many commits, across reopening and forgetti
         const batch = new Batch();
         for (const { identity, environment, exposures } of packets) {
           seconds += 40_000;
-          batch.exposures.addPerson(digestWords(digestOf(identity)));
+          batch.exposures.addPerson(digestWords(computeDigest(identity)));
           for (const { ordinal, counts } of exposures) {
             batch.exposures.add(seriesRef(environment, ordinal), seconds, ...counts);
             const rows = model.get(`${environment}/${identity}`) ?? new Map<number, Exposure>();
@@ -68,7 +68,7 @@ test('exposures add up the inputs of many commits, across reopening and forgetti
           }
         }
         if (forget !== undefined) {
-          batch.forgotten.push({ application: 1, environments: [1, 2], digest: digestOf(forget).toString('hex') });
+          batch.forgotten.push({ application: 1, environments: [1, 2], digest: computeDigest(forget).toString('hex') });
           for (const environment of [1, 2]) model.delete(`${environment}/${forget}`);
         }
         write(batch.seal());
@@ -79,7 +79,7 @@ test('exposures add up the inputs of many commits, across reopening and forgetti
       }
       for (const environment of [1, 2, 3]) {
         for (const identity of ['ann', 'bob', '__proto__', '🙂']) {
-          expect(rowsOf(store, environment, identity)).toEqual(model.get(`${environment}/${identity}`));
+          expect(readRows(store, environment, identity)).toEqual(model.get(`${environment}/${identity}`));
         }
       }
       await store.lmdb.close();
@@ -91,26 +91,26 @@ test('exposures add up the inputs of many commits, across reopening and forgetti
 test('beyond the limit of people in an environment, only the first have exposures', async () => {
   const store = temporaryUsage();
   const { write } = createAggregator(store, 2);
-  for (const identity of ['a', 'b', 'c']) write(packetOf(identity, 1, [0]).seal());
-  write(packetOf('c', 2, [0]).seal());
-  write(packetOf('a', 1, [1]).seal());
-  expect(['a', 'b', 'c'].map((identity) => rowsOf(store, 1, identity)?.size)).toEqual([2, 1, undefined]);
-  expect(rowsOf(store, 2, 'c')?.size).toBe(1);
+  for (const identity of ['a', 'b', 'c']) write(createPacket(identity, 1, [0]).seal());
+  write(createPacket('c', 2, [0]).seal());
+  write(createPacket('a', 1, [1]).seal());
+  expect(['a', 'b', 'c'].map((identity) => readRows(store, 1, identity)?.size)).toEqual([2, 1, undefined]);
+  expect(readRows(store, 2, 'c')?.size).toBe(1);
 
   const forgetting = new Batch();
-  forgetting.forgotten.push({ application: 1, environments: [1], digest: digestOf('a').toString('hex') });
+  forgetting.forgotten.push({ application: 1, environments: [1], digest: computeDigest('a').toString('hex') });
   write(forgetting.seal());
-  write(packetOf('c', 1, [0]).seal());
-  write(packetOf('d', 1, [0]).seal());
-  expect(['a', 'c', 'd'].map((identity) => rowsOf(store, 1, identity)?.size)).toEqual([undefined, 1, undefined]);
+  write(createPacket('c', 1, [0]).seal());
+  write(createPacket('d', 1, [0]).seal());
+  expect(['a', 'c', 'd'].map((identity) => readRows(store, 1, identity)?.size)).toEqual([undefined, 1, undefined]);
 });
 
 test('the rows of a person are limited, and existing rows still count', async () => {
   const store = temporaryUsage();
   const { write } = createAggregator(store);
-  write(packetOf('a', 1, [...Array(rowsPerPerson + 10).keys()]).seal());
-  write(packetOf('a', 1, [0, rowsPerPerson]).seal());
-  const rows = rowsOf(store, 1, 'a');
+  write(createPacket('a', 1, [...Array(rowsPerPerson + 10).keys()]).seal());
+  write(createPacket('a', 1, [0, rowsPerPerson]).seal());
+  const rows = readRows(store, 1, 'a');
   expect(rows?.size).toBe(rowsPerPerson);
   expect(rows?.get(0)?.checks).toBe(2);
   expect(rows?.has(rowsPerPerson)).toBe(false);
@@ -119,12 +119,12 @@ test('the rows of a person are limited, and existing rows still count', async ()
 test('a failed batch adds no exposures', async () => {
   const store = temporaryUsage();
   const { write } = createAggregator(store);
-  const envelope = packetOf('a', 1, [0]).seal();
+  const envelope = createPacket('a', 1, [0]).seal();
   const broken = { ...envelope, forgotten: [undefined as never] };
   expect(() => write(broken)).toThrow();
-  expect(rowsOf(store, 1, 'a')).toBeUndefined();
+  expect(readRows(store, 1, 'a')).toBeUndefined();
   write(envelope);
-  expect(rowsOf(store, 1, 'a')?.get(0)?.checks).toBe(1);
+  expect(readRows(store, 1, 'a')?.get(0)?.checks).toBe(1);
 });
 
 test('the limit of people also applies within one transaction', async () => {
@@ -133,10 +133,10 @@ test('the limit of people also applies within one transaction', async () => {
   const people = ['d', 'c', 'b', 'a'];
   fold(
     'people',
-    people.map((identity) => packetOf(identity, 1, [0]).seal()),
+    people.map((identity) => createPacket(identity, 1, [0]).seal()),
     () => {},
   );
-  expect(people.map((identity) => rowsOf(store, 1, identity)?.size)).toEqual([1, 1, undefined, undefined]);
+  expect(people.map((identity) => readRows(store, 1, identity)?.size)).toEqual([1, 1, undefined, undefined]);
 });
 
 test('a transaction adds up thousands of people from several batches', async () => {
@@ -146,7 +146,7 @@ test('a transaction adds up thousands of people from several batches', async () 
   const batchAt = (seconds: number) => {
     const batch = new Batch();
     for (const identity of people) {
-      batch.exposures.addPerson(digestWords(digestOf(identity)));
+      batch.exposures.addPerson(digestWords(computeDigest(identity)));
       for (const ordinal of [0, 1]) batch.exposures.add(seriesRef(1, ordinal), seconds, 1, 0, 2);
     }
     return batch.seal();
@@ -159,5 +159,5 @@ test('a transaction adds up thousands of people from several batches', async () 
     [0, row],
     [1, row],
   ]);
-  for (const identity of people) expect(rowsOf(store, 1, identity)).toEqual(expected);
+  for (const identity of people) expect(readRows(store, 1, identity)).toEqual(expected);
 });

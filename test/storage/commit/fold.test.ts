@@ -8,7 +8,7 @@ import {
   hasMessages,
   joinBodies,
 } from '../../../src/storage/commit/envelope.ts';
-import { readCarried } from '../../../src/storage/lmdb/carried.ts';
+import { readRollUpState } from '../../../src/storage/lmdb/carried.ts';
 import { digestOfInstance } from '../../../src/storage/lmdb/instances.ts';
 import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { BatchFiller, packet, type TestPacket, testEnvironments } from '../../support/random-batches.ts';
@@ -41,19 +41,19 @@ function sealed(steps: readonly Step[]): Envelope[] {
 function counted(store: UsageTables) {
   const rows = dump(store).filter((row) => !row.startsWith('carried'));
   const carried = testEnvironments.map((environment) => {
-    const { late, lateUsers, ...marks } = readCarried(store.carried, environment);
+    const { late, lateUsers, ...marks } = readRollUpState(store.carried, environment);
     return { ...marks, late: late > 0, lateUsers: lateUsers > 0 };
   });
   return { rows, carried };
 }
 
-const bodyOf = (envelope: Envelope) => Buffer.concat(encodeEnvelope(envelope));
+const encodeBody = (envelope: Envelope) => Buffer.concat(encodeEnvelope(envelope));
 
 /** The envelopes that a fold reads. Batches of several threads that were written at the same time share a frame. */
 function inFrames(steps: readonly (Step & { readonly joins: boolean })[], envelopes: readonly Envelope[]) {
   const frames: { bodies: Buffer[]; forgets: boolean }[] = [];
   for (const [index, { joins, mints, forgets }] of steps.entries()) {
-    const body = bodyOf(envelopes[index]!);
+    const body = encodeBody(envelopes[index]!);
     const last = frames.at(-1);
     // Only the first one mints and forgets: that thread's requests are not concurrent.
     if (joins && !mints && !forgets && !hasMessages(body) && last && !last.forgets) last.bodies.push(body);

@@ -35,7 +35,7 @@ async function startRun(data: string, workers: number, batchPackets: number) {
     send(application: number, packet: Packet, minute: number): Promise<void> {
       const at = start + minute * 60_000;
       const fill = (batch: Batch) => addPacket(packet, dictionary.of(application), batch, at);
-      return intake.laneOf(application).submit(application, fill);
+      return intake.findLane(application).submit(application, fill);
     },
     async stop() {
       await intake.close();
@@ -48,13 +48,13 @@ const name = fc.constantFrom('a', 'b', '__proto__', 'constructor', '🚩');
 const counts = fc.array(fc.nat({ max: 2_147_483_647 }), { minLength: 1, maxLength: 3 });
 // Eighths add up without rounding, in whatever order.
 const value = fc.integer({ min: -1e9, max: 1e9 }).map((eighths) => eighths / 8);
-const dictionaryOf = <T>(values: fc.Arbitrary<T>) =>
+const createDictionary = <T>(values: fc.Arbitrary<T>) =>
   fc.array(fc.tuple(name, values), { maxLength: 4 }).map((pairs) => {
     const text = pairs.map(([key, each]) => `${JSON.stringify(key)}:${JSON.stringify(each)}`).join(',');
     return JSON.parse(`{${text}}`) as Record<string, T>;
   });
 const packet = fc
-  .record({ f: dictionaryOf(dictionaryOf(counts)), m: dictionaryOf(value) })
+  .record({ f: createDictionary(createDictionary(counts)), m: createDictionary(value) })
   .map((body) => checkPacket({ k: 'k', e: 'e', ...body }));
 const sent = fc.record({ application: fc.integer({ min: 1, max: 3 }), minute: fc.nat({ max: 130 }), packet });
 const run = fc.record({
@@ -70,13 +70,13 @@ test('the report is the naive sum for any packets, batching, number of workers a
       const naive = new Map<string, number>();
       for (const { workers, batchPackets, packets } of runs) {
         const service = await startRun(data, workers, batchPackets);
-        const answers: Promise<void>[] = [];
+        const responses: Promise<void>[] = [];
         for (const { sent, wait } of packets) {
-          answers.push(service.send(sent.application, sent.packet, sent.minute));
+          responses.push(service.send(sent.application, sent.packet, sent.minute));
           addNaively(naive, sent.application, sent.packet);
-          if (wait) await Promise.all(answers);
+          if (wait) await Promise.all(responses);
         }
-        await Promise.all(answers);
+        await Promise.all(responses);
         await service.stop();
       }
       expect(await readReports(data)).toEqual(naive);

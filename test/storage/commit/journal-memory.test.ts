@@ -2,39 +2,39 @@ import { expect, test } from 'vitest';
 import { FrameSlot, JournalState } from '../../../src/storage/commit/journal-memory.ts';
 import { FrameTooLarge } from '../../../src/storage/journal/errors.ts';
 
-const parts = (...texts: string[]) => texts.map((text) => Buffer.from(text));
+const encodeTexts = (...texts: string[]) => texts.map((text) => Buffer.from(text));
 const bell = new Int32Array(new SharedArrayBuffer(4));
 
 test('frames and their answers pass between threads unchanged', () => {
   const ours = new FrameSlot(100);
   const theirs = new FrameSlot(ours.shared);
-  ours.put(parts('a long first frame'));
+  ours.put(encodeTexts('a long first frame'));
   expect(theirs.take()).toBeUndefined();
-  ours.put(parts('head', '', 'tail'));
+  ours.put(encodeTexts('head', '', 'tail'));
   expect(ours.ring(bell, 0)).toBe(true);
   expect(theirs.take()).toEqual(expect.any(Number));
   expect(theirs.take()).toBeUndefined();
   expect(Buffer.from(theirs.frame).toString()).toBe('headtail');
-  theirs.answer();
+  theirs.settle();
   expect(ours).toMatchObject({ answered: 1, failure: undefined });
   ours.ring(bell, 0);
-  theirs.answer({ message: 'no space left', code: 'ENOSPC' });
+  theirs.settle({ message: 'no space left', code: 'ENOSPC' });
   expect(ours).toMatchObject({ answered: 2, failure: { message: 'no space left', code: 'ENOSPC' } });
 });
 
 test('rejects a frame larger than its memory, and keeps the previous one', () => {
   const slot = new FrameSlot(8);
-  slot.put(parts('12345', '678'));
-  expect(() => slot.put(parts('12345', '6789'))).toThrow(FrameTooLarge);
+  slot.put(encodeTexts('12345', '678'));
+  expect(() => slot.put(encodeTexts('12345', '6789'))).toThrow(FrameTooLarge);
   expect(Buffer.from(slot.frame).toString()).toBe('12345678');
 });
 
 test('a frame in flight and later ones are refused once the journal thread has ended', async () => {
   const slot = new FrameSlot(8);
   slot.ring(bell, 0);
-  const answered = slot.next(0);
+  const settled = slot.next(0);
   slot.end();
-  await answered;
+  await settled;
   expect(slot.failure).toEqual({ message: 'the thread has ended' });
   expect(slot.ring(bell, 0)).toBe(false);
 });
@@ -42,17 +42,17 @@ test('a frame in flight and later ones are refused once the journal thread has e
 test('a late notification of the previous answer does not end the wait for the next one', async () => {
   const ours = new FrameSlot(8);
   const theirs = new FrameSlot(ours.shared);
-  theirs.answer();
-  const answered: number[] = [];
-  const waiting = ours.next(1).then(() => answered.push(ours.answered));
+  theirs.settle();
+  const settled: number[] = [];
+  const waiting = ours.next(1).then(() => settled.push(ours.settled));
   const words = new Int32Array(ours.shared);
   const behind = Atomics.waitAsync(words, 1, 1).value;
   Atomics.notify(words, 1);
   await behind;
   await new Promise(setImmediate);
-  theirs.answer();
+  theirs.settle();
   await waiting;
-  expect(answered).toEqual([2]);
+  expect(settled).toEqual([2]);
 });
 
 const tail = (sequence: number, bytes: number) => ({ sequence, bytes, segment: 3, used: 0.25 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Batch } from '../../../src/storage/commit/batch.ts';
-import { CommitFailed } from '../../../src/storage/commit/committer.ts';
+import { CommitError } from '../../../src/storage/commit/committer.ts';
 import { openLane, turn } from '../../support/open-lane.ts';
 
 test('the packets of one turn of the event loop are one commit', async () => {
@@ -124,10 +124,10 @@ test('a failed commit refuses all its senders and none of the next commit', asyn
   const lost = send(2);
   await turn();
   const kept = send(1);
-  const failure = new CommitFailed('no room', 28);
+  const failure = new CommitError('no room', 28);
   await begun[0]?.end(failure);
   await begun[1]?.end();
-  for (const answer of lost) await expect(answer).rejects.toMatchObject({ code: 'store_unavailable' });
+  for (const response of lost) await expect(response).rejects.toMatchObject({ code: 'store_unavailable' });
   await expect(kept[0]).resolves.toBeUndefined();
   expect(heard).toEqual([failure, 1]);
 });
@@ -139,9 +139,9 @@ test('the next batch includes the sender records of a failed one', async () => {
   lane.submit(1, ({ senders }) => senders.push(first!));
   await turn();
   lane.submit(1, ({ senders }) => senders.push(second!));
-  await begun[0]?.end(new CommitFailed('no room', 28));
+  await begun[0]?.end(new CommitError('no room', 28));
   expect(begun[1]?.envelope.senders).toEqual([first, second]);
-  await begun[1]?.end(new CommitFailed('no room', 28));
+  await begun[1]?.end(new CommitError('no room', 28));
   send(1);
   await turn();
   expect(begun[2]?.envelope.senders).toEqual([first, second]);
@@ -154,7 +154,7 @@ test('the next batch includes the series of a failed one', async () => {
   lane.submit(1, ({ series }) => series.push(first));
   await turn();
   lane.submit(1, ({ series }) => series.push(second));
-  await begun[0]?.end(new CommitFailed('no room', 28));
+  await begun[0]?.end(new CommitError('no room', 28));
   expect(begun[1]?.envelope.series).toEqual([first, second]);
   await begun[1]?.end();
   send(1);
@@ -199,7 +199,7 @@ test('a barrier rejects if the commit it waits for fails', async () => {
   await turn();
   await Promise.all([
     expect(barrier).rejects.toMatchObject({ code: 'store_unavailable' }),
-    begun[0]?.end(new CommitFailed('no room', 28)),
+    begun[0]?.end(new CommitError('no room', 28)),
   ]);
 });
 

@@ -5,15 +5,15 @@ import { HourRows } from '../../../src/ingest/ledger/hour-rows.ts';
 import { sendersPerHour } from '../../../src/storage/aggregate/hot-ledger.ts';
 import { Batch } from '../../../src/storage/commit/batch.ts';
 import { ledgerSection } from '../../../src/storage/commit/sections.ts';
-import { type LedgerLine, ledgerEntries, ledgerLifeHours, subjectText } from '../../../src/storage/lmdb/ledger.ts';
+import { encodeDimensions, type LedgerLine, ledgerEntries, ledgerLifeHours } from '../../../src/storage/lmdb/ledger.ts';
 import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { temporaryUsage } from '../../support/temporary-usage.ts';
 
 const now = 490_000;
 
-function lineOf(application: number, hour: number, status: number, count = 1, at = 0): LedgerLine {
-  const subject = subjectText({
+function createLine(application: number, hour: number, status: number, count = 1, at = 0): LedgerLine {
+  const dimensions = encodeDimensions({
     environment: 1,
     transport: 'http',
     route: 'telemetry',
@@ -23,7 +23,7 @@ function lineOf(application: number, hour: number, status: number, count = 1, at
     userAgent: null,
     instance: null,
   });
-  return { application, hour, subject, count, lastAt: at, example: { detail: `at ${at}` } };
+  return { application, hour, subject: dimensions, count, lastAt: at, example: { detail: `at ${at}` } };
 }
 
 /** A commit, which fails on demand. */
@@ -56,7 +56,7 @@ test('rows add up the commits and keep the last example, across failures and reo
       const model = new Map<string, { count: number; lastAt: number }>();
       for (const { lines, fails, reopens } of steps) {
         const made = lines.map(({ application, hour, status, count, at }) =>
-          lineOf(application, hour, status, count, at),
+          createLine(application, hour, status, count, at),
         );
         commit(store, section, made, fails);
         if (reopens) section = ledgerSection(store);
@@ -70,9 +70,9 @@ test('rows add up the commits and keep the last example, across failures and reo
       store.ledger.resetReadTxn();
       const found = [1, 2].flatMap((application) =>
         Array.from(ledgerEntries(store, application, 0, now + 2), (entry) => {
-          const { hour, subject, count, lastAt, example } = entry;
+          const { hour, dimensions, count, lastAt, example } = entry;
           expect(example).toEqual({ detail: `at ${lastAt}` });
-          return [`${application} ${hour} ${subject.status}`, { count, lastAt }] as const;
+          return [`${application} ${hour} ${dimensions.status}`, { count, lastAt }] as const;
         }),
       );
       expect(new Map(found)).toEqual(model);
@@ -85,7 +85,7 @@ test('rows add up the commits and keep the last example, across failures and reo
 test('new rows evict expired ones of the same application', async () => {
   const store = temporaryUsage();
   const section = ledgerSection(store);
-  const hoursOf = (application: number) => {
+  const listHours = (application: number) => {
     store.ledger.resetReadTxn();
     return Array.from(ledgerEntries(store, application, 0, now + 1), ({ hour }) => hour - now);
   };
@@ -94,15 +94,15 @@ test('new rows evict expired ones of the same application', async () => {
     commit(
       store,
       section,
-      old.map((hour) => lineOf(application, now + hour, 404)),
+      old.map((hour) => createLine(application, now + hour, 404)),
     );
   }
-  commit(store, section, [lineOf(1, now, 404)]);
-  commit(store, section, [lineOf(1, now, 404)]);
-  expect(hoursOf(1)).toEqual([0, -ledgerLifeHours, -ledgerLifeHours - 1]);
-  commit(store, section, [lineOf(1, now, 429), lineOf(1, now, 403)]);
-  expect(hoursOf(1)).toEqual([0, 0, 0, -ledgerLifeHours]);
-  expect(hoursOf(2)).toEqual(old.toReversed());
+  commit(store, section, [createLine(1, now, 404)]);
+  commit(store, section, [createLine(1, now, 404)]);
+  expect(listHours(1)).toEqual([0, -ledgerLifeHours, -ledgerLifeHours - 1]);
+  commit(store, section, [createLine(1, now, 429), createLine(1, now, 403)]);
+  expect(listHours(1)).toEqual([0, 0, 0, -ledgerLifeHours]);
+  expect(listHours(2)).toEqual(old.toReversed());
 });
 
 test('the rows of an hour stay bounded if each of several threads opens its maximum', () => {
@@ -126,7 +126,7 @@ test('the rows of an hour stay bounded if each of several threads opens its maxi
     commit(store, section, lines, true);
   }
   const entries = [...ledgerEntries(store, 1, now, now + 1)];
-  const named = entries.filter(({ subject }) => subject.userAgent !== surplusName);
+  const named = entries.filter(({ dimensions }) => dimensions.userAgent !== surplusName);
   expect(named).toHaveLength(sendersPerHour);
   expect(entries).toHaveLength(sendersPerHour + 1);
   expect(entries.reduce((sum, { count }) => sum + count, 0)).toBe(9 * sendersPerHour);

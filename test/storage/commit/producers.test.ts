@@ -4,7 +4,7 @@ import { expect, test, vi } from 'vitest';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { createAggregator } from '../../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../../src/storage/commit/batch.ts';
-import { CommitFailed, ProducerCommitter } from '../../../src/storage/commit/committer.ts';
+import { CommitError, ProducerCommitter } from '../../../src/storage/commit/committer.ts';
 import type { CommittersStart } from '../../../src/storage/commit/start-committers.ts';
 import { seriesRef } from '../../../src/storage/lmdb/blocks.ts';
 import { openUsageTables } from '../../../src/storage/lmdb/usage.ts';
@@ -12,7 +12,7 @@ import { startTestCommitters } from '../../support/committers.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { dump } from '../../support/whole-batch.ts';
 
-function batchOf(checks: number) {
+function createBatch(checks: number) {
   const batch = new Batch();
   if (checks === 0) batch.series.push({ environment: 1, ordinal: 0, name: ['feature', 'on'] });
   batch.counts.add(seriesRef(1, 0), 4, checks, 0, 0);
@@ -20,10 +20,10 @@ function batchOf(checks: number) {
 }
 
 /** A lane whose journal the service's thread shares with two others, and the name of its series. */
-async function openShared(parts: Partial<CommittersStart> = {}) {
+async function openShared(start: Partial<CommittersStart> = {}) {
   const data = temporaryDirectory();
   const store = openUsageTables(data);
-  const [committer] = await startTestCommitters(store, data, { producers: 2, ...parts });
+  const [committer] = await startTestCommitters(store, data, { producers: 2, ...start });
   const producers = committer!.producers.map((memory) => new ProducerCommitter(memory));
   const close = async () => {
     await Promise.all(producers.map((producer) => producer.close()));
@@ -35,16 +35,16 @@ async function openShared(parts: Partial<CommittersStart> = {}) {
 
 test('batches of several threads are each counted once, and fewer frames hold them', async () => {
   const { store, committer, all, close } = await openShared();
-  await committer.commit(batchOf(0));
+  await committer.commit(createBatch(0));
   const rounds = 50;
   for (let round = 0; round < rounds; round++)
-    await Promise.all(all.map((each, at) => each.commit(batchOf(100 ** at))));
+    await Promise.all(all.map((each, at) => each.commit(createBatch(100 ** at))));
   expect(committer.unfolded.frames).toBeLessThan(1 + rounds * all.length);
   await committer.fold();
   expect(committer.unfolded).toEqual({ frames: 0, bytes: 0 });
   const alone = openUsageTables(temporaryDirectory());
   const { write } = createAggregator(alone);
-  for (const checks of [0, rounds, 100 * rounds, 10_000 * rounds]) write(batchOf(checks));
+  for (const checks of [0, rounds, 100 * rounds, 10_000 * rounds]) write(createBatch(checks));
   store.lmdb.resetReadTxn();
   expect(dump(store)).toEqual(dump(alone));
   await alone.lmdb.close();
@@ -60,10 +60,10 @@ test('frames that only another thread appends are folded, after each pause as we
   const clock = { ...systemClock, monotonic: () => now, after };
   const { committer, all, close } = await openShared({ clock });
   const [, producer] = all as [unknown, ProducerCommitter];
-  await committer.commit(batchOf(0));
+  await committer.commit(createBatch(0));
   for (let round = 0; round < 3; round++) {
     await vi.waitFor(() => expect(committer.unfolded.frames).toBe(0));
-    await producer.commit(batchOf(1));
+    await producer.commit(createBatch(1));
     expect(producer.unfoldedBytes).toBeGreaterThan(0);
     await vi.waitFor(() => expect(producer.unfoldedBytes).toBe(0));
   }
@@ -74,18 +74,18 @@ test('a failed append refuses the batches of all threads that waited for it, and
   const { data, all, close } = await openShared();
   const inTheWay = join(data, 'journal/1/first.tmp'); // The temporary name of the first segment.
   mkdirSync(inTheWay);
-  const outcomes = await Promise.allSettled(all.map((each) => each.commit(batchOf(0))));
-  for (const outcome of outcomes) {
-    expect(outcome).toMatchObject({ status: 'rejected', reason: { code: expect.stringMatching(/^E/) } });
-    expect((outcome as PromiseRejectedResult).reason).toBeInstanceOf(CommitFailed);
+  const results = await Promise.allSettled(all.map((each) => each.commit(createBatch(0))));
+  for (const result of results) {
+    expect(result).toMatchObject({ status: 'rejected', reason: { code: expect.stringMatching(/^E/) } });
+    expect((result as PromiseRejectedResult).reason).toBeInstanceOf(CommitError);
   }
   rmSync(inTheWay, { recursive: true });
-  await Promise.all(all.map((each) => each.commit(batchOf(0))));
+  await Promise.all(all.map((each) => each.commit(createBatch(0))));
   await close();
 });
 
 test('a batch is refused once the journal is closed', async () => {
   const { all, close } = await openShared();
   await close();
-  for (const each of all) await expect(each.commit(batchOf(0))).rejects.toThrow('the thread has ended');
+  for (const each of all) await expect(each.commit(createBatch(0))).rejects.toThrow('the thread has ended');
 });

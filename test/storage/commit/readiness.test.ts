@@ -11,23 +11,23 @@ import { startTestCommitters } from '../../support/committers.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { temporaryUsage } from '../../support/temporary-usage.ts';
 
-function usageOf(store: UsageTables, committers: readonly FoldingCommitter[], ready: boolean) {
+function openUsage(store: UsageTables, committers: readonly FoldingCommitter[], ready: boolean) {
   const digestSecret = Buffer.alloc(32);
-  const laneOf = () => expect.unreachable();
+  const findLane = () => expect.unreachable();
   return new EmbeddedUsage({
     store,
     digestSecret,
     clock: { now: () => 0 },
     committers,
     health: { ready, reason: undefined },
-    laneOf,
+    findLane,
   });
 }
 
 test('is not ready while the journal holds more than 64 MiB that the store lacks', async () => {
   const store = temporaryUsage();
   const holding = (bytes: number) => ({ unfolded: { frames: 1, bytes } }) as FoldingCommitter;
-  const readinessAt = (bytes: number) => usageOf(store, [holding(0), holding(bytes)], true).readiness();
+  const readinessAt = (bytes: number) => openUsage(store, [holding(0), holding(bytes)], true).readiness();
   expect(readinessAt(64 * 2 ** 20)).toEqual({ counting: undefined, managing: undefined });
   expect(readinessAt(64 * 2 ** 20 + 1)).toEqual({
     counting: 'Too much waits in the journal to be folded; try again',
@@ -45,7 +45,7 @@ async function failing() {
     failed,
     clock: { ...systemClock, after: (_, callback) => void setImmediate(callback) },
   });
-  const reason = () => usageOf(store, [committer!], false).readiness().counting;
+  const reason = () => openUsage(store, [committer!], false).readiness().counting;
   const close = async () => {
     await committer!.close();
     await store.lmdb.close();

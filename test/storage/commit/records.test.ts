@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { AssertionFailed } from '../../../src/runtime/assert.ts';
+import { AssertionError } from '../../../src/runtime/assert.ts';
 import { createAggregator } from '../../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../../src/storage/commit/batch.ts';
 import type { Envelope } from '../../../src/storage/commit/envelope.ts';
@@ -12,7 +12,7 @@ import {
   eachUser,
   messageChanges,
 } from '../../../src/storage/commit/records.ts';
-import { bucketOf, bucketWidth, seriesRef } from '../../../src/storage/lmdb/blocks.ts';
+import { bucketWidth, encodeBucket, seriesRef } from '../../../src/storage/lmdb/blocks.ts';
 import { temporaryUsage } from '../../support/temporary-usage.ts';
 import { dump } from '../../support/whole-batch.ts';
 
@@ -23,7 +23,7 @@ const time = fc.nat({ max: 2 ** 45 });
 const many = { maxLength: 3000 };
 
 /** The contents of a sealed batch, by kind. */
-function contentOf(envelope: Envelope) {
+function readContent(envelope: Envelope) {
   const found: Record<'counts' | 'measurements' | 'users' | 'exposures', unknown[]> = {
     counts: [],
     measurements: [],
@@ -71,7 +71,7 @@ test('the worker reads the added records of every kind, with reused arrays', () 
         if (forgotten) batch.messages.forget(identity, at);
         else batch.messages.add(identity, at, [1, 2, 3, 4, 5], [6, 7, 8, 9, at]);
       }
-      expect(contentOf(batch.seal())).toEqual({
+      expect(readContent(batch.seal())).toEqual({
         counts,
         measurements,
         users,
@@ -87,10 +87,10 @@ test('the worker reads the added records of every kind, with reused arrays', () 
   );
 });
 
-function batchOf(arrays = new RecordArrays()): Batch {
+function createBatch(arrays = new RecordArrays()): Batch {
   const batch = new Batch(arrays);
   batch.series.push({ environment: 1, ordinal: 0, name: ['checkout', 'on'] });
-  batch.counts.add(seriesRef(1, 0), bucketOf(bucketWidth.minute, 1000), 1, 0, 0);
+  batch.counts.add(seriesRef(1, 0), encodeBucket(bucketWidth.minute, 1000), 1, 0, 0);
   return batch;
 }
 
@@ -98,7 +98,7 @@ const misuses: [string, () => unknown, string][] = [
   [
     'is added to after it was sealed',
     () => {
-      const batch = batchOf();
+      const batch = createBatch();
       batch.seal();
       batch.counts.add(1, 1, 1, 0, 0);
     },
@@ -116,7 +116,7 @@ const misuses: [string, () => unknown, string][] = [
   [
     'is sealed twice',
     () => {
-      const batch = batchOf();
+      const batch = createBatch();
       batch.seal();
       batch.seal();
     },
@@ -124,14 +124,14 @@ const misuses: [string, () => unknown, string][] = [
   ],
   [
     'is released while it is filled',
-    () => batchOf().release(),
+    () => createBatch().release(),
     'the records of a batch that is being filled are not released',
   ],
   ['has exposures of no person', () => new Batch().exposures.add(1, 1, 1, 0, 0), 'an exposure follows its person'],
 ];
 
 test.each(misuses)('an assertion fails for a batch that %s', (_, misuse, claim) => {
-  expect(misuse).toThrow(new AssertionFailed(claim));
+  expect(misuse).toThrow(new AssertionError(claim));
 });
 
 const broken: [string, (envelope: Envelope, arrays: RecordArrays, batch: Batch) => Envelope, string][] = [
@@ -139,7 +139,7 @@ const broken: [string, (envelope: Envelope, arrays: RecordArrays, batch: Batch) 
     'whose array was given to another batch',
     (envelope, arrays, batch) => {
       batch.release();
-      batchOf(arrays);
+      createBatch(arrays);
       return envelope;
     },
     'an array of records belongs to the batch that is read',
@@ -161,10 +161,10 @@ test.each(broken)('an envelope %s is rejected', async (_, spoil, claim) => {
   const store = temporaryUsage();
   const { write } = createAggregator(store);
   const arrays = new RecordArrays();
-  const batch = batchOf(arrays);
+  const batch = createBatch(arrays);
   const spoilt = spoil(batch.seal(), arrays, batch);
-  expect(() => write(spoilt)).toThrow(new AssertionFailed(claim));
+  expect(() => write(spoilt)).toThrow(new AssertionError(claim));
   expect(dump(store)).toEqual([]);
-  write(batchOf().seal());
+  write(createBatch().seal());
   expect(dump(store)).not.toEqual([]);
 });

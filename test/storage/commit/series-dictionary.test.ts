@@ -145,13 +145,13 @@ const step = fc.oneof(
   fc.record({ kind: fc.constant('learn' as const), count: fc.nat(4) }),
 );
 
-interface Counted {
+interface CountedName {
   readonly kind: 'variant' | 'metric' | 'feature' | 'featureMetric';
   readonly name: string;
   readonly variant: string;
 }
 
-function countIn(series: EnvironmentSeries, { kind, name, variant }: Counted, sink: Sink) {
+function countIn(series: EnvironmentSeries, { kind, name, variant }: CountedName, sink: Sink) {
   if (kind === 'featureMetric') return series.featureMetric('of a feature', name, variant, sink);
   return kind === 'variant' ? series.variant(name, variant, sink) : series[kind](name, sink);
 }
@@ -190,7 +190,7 @@ test('a mirror counts names as the dictionary does, however late it learns of ne
           dropped: created.dropped - before.dropped,
         });
         if (ref !== undefined && each.kind === 'variant')
-          expect(mirror.firstOf(each.name)).toEqual(dictionary.firstOf(each.name));
+          expect(mirror.findFirst(each.name)).toEqual(dictionary.findFirst(each.name));
       }
       expect(dictionary.below(learned)).toEqual(created.series.slice(0, learned));
     }),

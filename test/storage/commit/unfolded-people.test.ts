@@ -17,14 +17,14 @@ function openTables() {
   let reads = 0;
   const table = (): IdentityTables['identities'] => {
     const records = new Map<string, Buffer>();
-    const nameOf = (key: Buffer) => key.toString('latin1');
+    const encodeName = (key: Buffer) => key.toString('latin1');
     return {
       get(key) {
         reads += 1;
-        return records.get(nameOf(key));
+        return records.get(encodeName(key));
       },
-      putSync: (key, value) => records.set(nameOf(key), value),
-      removeSync: (key) => records.delete(nameOf(key)),
+      putSync: (key, value) => records.set(encodeName(key), value),
+      removeSync: (key) => records.delete(encodeName(key)),
       resetReadTxn: () => {},
     };
   };
@@ -32,17 +32,17 @@ function openTables() {
 }
 
 const application = 1;
-const digestOf = (person: number) => String(person).padStart(32, '0');
-const idOf = (person: number, serial: number) => `fm_in_${digestOf(person)}${String(serial).padStart(40, '0')}`;
+const formatDigest = (person: number) => String(person).padStart(32, '0');
+const formatId = (person: number, serial: number) => `fm_in_${formatDigest(person)}${String(serial).padStart(40, '0')}`;
 
-function mintOf(person: number, serial: number): HashedMint {
+function createMint(person: number, serial: number): HashedMint {
   const [high, low] = [person, serial];
   const times = { expiresAt: 1000 + serial, graceUntil: 100 + serial };
-  return hashedId({ application, instanceId: idOf(person, serial), high, low, profile: `{${serial}}`, ...times });
+  return hashedId({ application, instanceId: formatId(person, serial), high, low, profile: `{${serial}}`, ...times });
 }
 
-function useOf(person: number, serial: number): HashedUse {
-  return hashedId({ application, instanceId: idOf(person, serial), expiresAt: 5000 + serial });
+function createUse(person: number, serial: number): HashedUse {
+  return hashedId({ application, instanceId: formatId(person, serial), expiresAt: 5000 + serial });
 }
 
 type Step = readonly [
@@ -62,16 +62,16 @@ const steps = fc.array(
 
 /** Applies a change to tables directly, as the fold does. */
 function applyTo(tables: IdentityTables, [kind, person, serial]: Step): void {
-  if (kind === 'mint') putHashedMint(tables, mintOf(person, serial));
-  else if (kind === 'use') putHashedUse(tables, useOf(person, serial));
-  else removeIdentity(tables, application, Buffer.from(digestOf(person), 'hex'));
+  if (kind === 'mint') putHashedMint(tables, createMint(person, serial));
+  else if (kind === 'use') putHashedUse(tables, createUse(person, serial));
+  else removeIdentity(tables, application, Buffer.from(formatDigest(person), 'hex'));
 }
 
-function envelopeOf([kind, person, serial]: Step): Parameters<UnfoldedPeople['add']>[0] {
+function createEnvelope([kind, person, serial]: Step): Parameters<UnfoldedPeople['add']>[0] {
   return {
-    mints: kind === 'mint' ? [mintOf(person, serial)] : [],
-    uses: kind === 'use' ? [useOf(person, serial)] : [],
-    forgotten: kind === 'forget' ? [{ application, environments: [], digest: digestOf(person) }] : [],
+    mints: kind === 'mint' ? [createMint(person, serial)] : [],
+    uses: kind === 'use' ? [createUse(person, serial)] : [],
+    forgotten: kind === 'forget' ? [{ application, environments: [], digest: formatDigest(person) }] : [],
   };
 }
 
@@ -93,17 +93,17 @@ describe('UnfoldedPeople', () => {
             fold?.end();
             fold = undefined;
           } else if (kind === 'read') {
-            const id = idOf(person, serial);
+            const id = formatId(person, serial);
             expect(findInstance(people, application, id)).toEqual(findInstance(expected, application, id));
           } else {
-            people.add(envelopeOf(step));
+            people.add(createEnvelope(step));
             applyTo(expected, step);
             unfolded.push(step);
           }
         }
         for (const person of [0, 1, 2])
           for (const serial of [0, 1, 2, 3, 4, 5]) {
-            const id = idOf(person, serial);
+            const id = formatId(person, serial);
             expect(findInstance(people, application, id)).toEqual(findInstance(expected, application, id));
           }
       }),
@@ -114,9 +114,9 @@ describe('UnfoldedPeople', () => {
   test('does not read the record of a person whose id was minted, until the id is looked up', () => {
     const base = openTables();
     const people = new UnfoldedPeople(base);
-    people.add(envelopeOf(['mint', 1, 1]));
+    people.add(createEnvelope(['mint', 1, 1]));
     expect(base.reads()).toBe(0);
-    expect(findInstance(people, application, idOf(1, 1))).toMatchObject({ expiresAt: 1001, replaced: false });
+    expect(findInstance(people, application, formatId(1, 1))).toMatchObject({ expiresAt: 1001, replaced: false });
     expect(base.reads()).toBe(1);
   });
 });

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { JournalDamaged } from '../../../src/storage/journal/errors.ts';
+import { JournalDamageError } from '../../../src/storage/journal/errors.ts';
 import { JournalReader } from '../../../src/storage/journal/reader.ts';
 import { checksumStart, encodeFrame, readSegments } from '../../../src/storage/journal/segment.ts';
 import { JournalWriter } from '../../../src/storage/journal/writer.ts';
@@ -92,7 +92,7 @@ describe('a replay of six frames in three segments', () => {
     const { disk, journal } = writeFrames(6);
     harm(disk);
     expect(() => replay(journal)).toThrow(`Cannot read journal segment /journal/${message}. ${remedy}`);
-    expect(() => replay(journal)).toThrow(JournalDamaged);
+    expect(() => replay(journal)).toThrow(JournalDamageError);
   });
 
   it('reports both of two swapped segments', () => {

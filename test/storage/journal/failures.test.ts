@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { prepareSpare, recycle } from '../../../src/storage/journal/directory.ts';
-import { JournalFailed, JournalFull } from '../../../src/storage/journal/errors.ts';
+import { JournalFull, JournalWriteError } from '../../../src/storage/journal/errors.ts';
 import { journalDirectory } from '../../../src/storage/journal/files.ts';
 import { JournalReader } from '../../../src/storage/journal/reader.ts';
 import { JournalWriter } from '../../../src/storage/journal/writer.ts';
-import { bodyOf, type FramesOnDisk, makeJournal, replay, segmentSize, writeFrames } from './frames-on-disk.ts';
+import { createBody, type FramesOnDisk, makeJournal, replay, segmentSize, writeFrames } from './frames-on-disk.ts';
 import type { Fault, Operation } from './lossy-disk.ts';
 
-const body = (sequence: number) => [Buffer.from(bodyOf(sequence))];
+const body = (sequence: number) => [Buffer.from(createBody(sequence))];
 
 /** Faults for the operations to come, of some kinds, one after another. */
 function failNext({ disk }: FramesOnDisk, kinds: readonly Operation['kind'][], faults: (Fault | undefined)[]) {
@@ -18,11 +18,11 @@ function failNext({ disk }: FramesOnDisk, kinds: readonly Operation['kind'][], f
   disk.fault = ({ kind }) => (kinds.includes(kind) ? due.shift() : undefined);
 }
 
-function failureOf(append: () => unknown): JournalFailed {
+function catchFailure(append: () => unknown): JournalWriteError {
   try {
     append();
   } catch (error) {
-    if (error instanceof JournalFailed) return error;
+    if (error instanceof JournalWriteError) return error;
     throw error;
   }
   throw new Error('it succeeded');
@@ -51,11 +51,11 @@ describe('an append', () => {
       const made = makeJournal(() => drawn);
       made.writer.append(body(1));
       failNext(made, ['write', 'sync'], faults);
-      const failure = failureOf(() => made.writer.append(body(2)));
-      expect(failure.outcome).toBe('refused');
+      const failure = catchFailure(() => made.writer.append(body(2)));
+      expect(failure.frameState).toBe('refused');
       if (drawn === 0.99) expect(failure.message).toMatch(message);
       const operations = made.disk.operations.length;
-      expect(failureOf(() => made.writer.append(body(2)))).toBe(failure);
+      expect(catchFailure(() => made.writer.append(body(2)))).toBe(failure);
       expect(made.disk.operations.length).toBe(operations);
       expect(replay(made.journal)).toEqual([1]);
       made.disk.losePower();
@@ -84,7 +84,7 @@ describe('an append', () => {
       const made = makeJournal(() => drawn);
       made.writer.append(body(1));
       failNext(made, ['write', 'sync'], faults);
-      expect(failureOf(() => made.writer.append(body(2))).outcome).toBe('refused');
+      expect(catchFailure(() => made.writer.append(body(2))).frameState).toBe('refused');
       expect(replay(made.journal)).toEqual([1]);
       made.disk.losePower();
       expect(replay(made.journal)).toEqual([1]);
@@ -99,8 +99,8 @@ describe('an append', () => {
   it.each(bothFail)('has an unknown outcome when %s, and the directory cannot be synced', (_, faults) => {
     const made = makeJournal();
     failNext(made, ['write', 'sync', 'syncDirectory'], [...faults, 'EIO']);
-    const failure = failureOf(() => made.writer.append(body(1)));
-    expect(failure.outcome).toBe('unknown');
+    const failure = catchFailure(() => made.writer.append(body(1)));
+    expect(failure.frameState).toBe('unknown');
     expect(failure.message).toBe(
       'Cannot write journal segment /journal/0000000001.segment at offset 4096: EIO: 0000000001.segment. The next start may count the frame',
     );
@@ -117,13 +117,13 @@ describe('an append', () => {
       if (operation.length === 16) drawn = 0;
       return fault(operation);
     };
-    expect(failureOf(() => made.writer.append(body(2))).outcome).toBe('unknown');
+    expect(catchFailure(() => made.writer.append(body(2))).frameState).toBe('unknown');
     expect(replay(made.journal)).toEqual([1]);
     const writer = new JournalWriter(made.journal, 1);
-    writer.append([Buffer.from(bodyOf(2).slice(0, 50))]);
+    writer.append([Buffer.from(createBody(2).slice(0, 50))]);
     made.disk.losePower();
     const bodies = [...new JournalReader(made.journal, 0).frames()].map((frame) => frame.body.length);
-    expect(bodies).toEqual([bodyOf(1).length, 50]);
+    expect(bodies).toEqual([createBody(1).length, 50]);
   });
 
   it('that a replay found in the page cache is not missed when a power loss takes it from the journal', () => {
@@ -143,7 +143,7 @@ describe('an append', () => {
     const journal = { files: journalDirectory(directory), id: Buffer.alloc(16), segmentSize };
     const writer = new JournalWriter(journal, 0);
     rmSync(directory, { recursive: true });
-    const failure = failureOf(() => writer.append(body(1)));
+    const failure = catchFailure(() => writer.append(body(1)));
     expect(failure.message).toMatch(/was removed, moved or replaced while it was in use\. The frame was refused$/);
   });
 });
@@ -158,8 +158,8 @@ describe('the next segment', () => {
       for (const _ of prepareSpare(made.journal));
       const before = made.disk.operations.length;
       made.disk.fault = () => (made.disk.operations.length === before + at ? 'EIO' : undefined);
-      const failure = failureOf(() => made.writer.append(body(3)));
-      expect(failure.outcome).toBe('refused');
+      const failure = catchFailure(() => made.writer.append(body(3)));
+      expect(failure.frameState).toBe('refused');
       made.disk.fault = () => undefined;
       expect(replay(made.journal)).toEqual([1, 2]);
       made.disk.losePower();

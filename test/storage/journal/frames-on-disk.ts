@@ -16,7 +16,7 @@ export const segmentSize = 12_288;
 export const sizeOfFrame = 3_024;
 
 /** The body of a frame. No two differ in a few bytes only. */
-export function bodyOf(sequence: number): string {
+export function createBody(sequence: number): string {
   return `${sequence}:`.padEnd(sizeOfFrame - 16, String.fromCharCode(97 + (sequence % 26)));
 }
 
@@ -31,7 +31,7 @@ export function makeJournal(random = () => 0, size = segmentSize): FramesOnDisk 
 export function appendFrames(journal: Journal, writer: JournalWriter, from: number, to: number): void {
   for (let sequence = from; sequence <= to; sequence++) {
     for (const _ of prepareSpare(journal));
-    writer.append([Buffer.from(bodyOf(sequence))]);
+    writer.append([Buffer.from(createBody(sequence))]);
   }
 }
 
@@ -55,7 +55,7 @@ export function writeRecycled(last: number): FramesOnDisk {
 /** The numbers of the frames that a replay returns. Each has the body, or the beginning of the body, that it must have. */
 export function replay(journal: Journal, after = 0): number[] {
   return [...new JournalReader(journal, after).frames()].map(({ sequence, body }) => {
-    if (!bodyOf(sequence).startsWith(Buffer.from(body).toString())) throw new Error(`Frame ${sequence} differs`);
+    if (!createBody(sequence).startsWith(Buffer.from(body).toString())) throw new Error(`Frame ${sequence} differs`);
     return sequence;
   });
 }

@@ -3,7 +3,7 @@ import { prepareSpare } from '../../../src/storage/journal/directory.ts';
 import { JournalReader } from '../../../src/storage/journal/reader.ts';
 import { type Journal, segmentNames } from '../../../src/storage/journal/segment.ts';
 import { JournalWriter } from '../../../src/storage/journal/writer.ts';
-import { appendFrames, bodyOf, type FramesOnDisk, replay, writeFrames, writeRecycled } from './frames-on-disk.ts';
+import { appendFrames, createBody, type FramesOnDisk, replay, writeFrames, writeRecycled } from './frames-on-disk.ts';
 
 const length = 216;
 const afterFrame5 = 4_096 + 3_024;
@@ -25,7 +25,7 @@ describe.each<[string, number, () => FramesOnDisk]>([
   let whole: Uint8Array;
   beforeEach(() => {
     made = write();
-    made.writer.append([Buffer.from(bodyOf(6).slice(0, length - 16))]);
+    made.writer.append([Buffer.from(createBody(6).slice(0, length - 16))]);
     name = segmentNames(made.disk.list()).at(-1)!;
     whole = made.disk.contents(name);
   });

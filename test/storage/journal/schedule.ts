@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { prepareSpare, recycle } from '../../../src/storage/journal/directory.ts';
-import { JournalFailed, JournalFull } from '../../../src/storage/journal/errors.ts';
+import { JournalFull, JournalWriteError } from '../../../src/storage/journal/errors.ts';
 import { JournalReader } from '../../../src/storage/journal/reader.ts';
 import type { Journal } from '../../../src/storage/journal/segment.ts';
 import { JournalWriter } from '../../../src/storage/journal/writer.ts';
@@ -120,7 +120,7 @@ export class Schedule {
       this.#unknown = undefined;
     } catch (error) {
       const goesOn = error instanceof JournalFull || shortageIn(error) !== undefined;
-      if (goesOn || (error instanceof JournalFailed && error.outcome === 'refused')) this.#unknown = undefined;
+      if (goesOn || (error instanceof JournalWriteError && error.frameState === 'refused')) this.#unknown = undefined;
       if (!goesOn) throw error;
     }
   }

@@ -4,13 +4,13 @@ import {
   type Block,
   BlockEncoder,
   blockKey,
-  blockOf,
-  bucketOf,
   bucketWidth,
   type Counts,
   cellsPerBlock,
+  computeBlock,
   countsCodec,
   decodeBlock,
+  encodeBucket,
   measurementCodec,
   seriesRef,
 } from '../../../src/storage/lmdb/blocks.ts';
@@ -32,7 +32,7 @@ test('the series of a block are adjacent and belong to one environment', () => {
   const environment = fc.integer({ min: 0, max: 2 ** 32 - 1 });
   fc.assert(
     fc.property(environment, ordinal, (number, each) => {
-      const key = blockKey(blockOf(seriesRef(number, each)), bucketOf(bucketWidth.minute, 1));
+      const key = blockKey(computeBlock(seriesRef(number, each)), encodeBucket(bucketWidth.minute, 1));
       expect(key.readUInt32BE(0)).toBe(number);
       expect(key.readUInt32BE(9)).toBe(Math.floor(each / cellsPerBlock));
     }),
@@ -40,7 +40,7 @@ test('the series of a block are adjacent and belong to one environment', () => {
 });
 
 test('the layout on disk does not change', () => {
-  const key = blockKey(blockOf(seriesRef(258, 70)), bucketOf(bucketWidth.hour, 29_535_840));
+  const key = blockKey(computeBlock(seriesRef(258, 70)), encodeBucket(bucketWidth.hour, 29_535_840));
   expect(key.toString('hex')).toBe('00000102' + '01' + '01c2ae60' + '00000002');
   const cells: Block<Counts> = new Array(cellsPerBlock).fill(undefined);
   cells[6] = { checks: 3, used: 2, viewed: 1 };

@@ -7,20 +7,20 @@ import {
   type CumulativeMessage,
   CumulativeTotals,
   cumulativeLifeMs,
-  opensFlag,
+  opensFeature,
   repeats,
 } from '../../../src/storage/lmdb/cumulative.ts';
 import { cumulativeMessage, interval } from '../../support/cumulative.ts';
 import { environment, openStore, start, type Totals } from '../../support/cumulative-store.ts';
 import { temporaryUsage } from '../../support/temporary-usage.ts';
 
-type Sent = readonly [totals: Totals, at: number, more?: Partial<CumulativeMessage>];
+type SentMessage = readonly [totals: Totals, at: number, more?: Partial<CumulativeMessage>];
 
 const forGo = { repeats: repeats.withoutVariants };
 const unknownInterval = { interval: 0 };
 
 describe('a message of an SDK that repeats buckets', () => {
-  test.each<[string, readonly Sent[], Totals, unknown[]]>([
+  test.each<[string, readonly SentMessage[], Totals, unknown[]]>([
     [
       'counts once if one of the SDK for Go is received again',
       [
@@ -219,7 +219,7 @@ describe('a registration', () => {
 test('two names of one series in a message are added', () => {
   const store = openStore();
   const [ref] = store.rowsOf({ 'a/yes': 0 });
-  const twice = (one: number, other: number) => [ref!, opensFlag, one, ref!, opensFlag, other];
+  const twice = (one: number, other: number) => [ref!, opensFeature, one, ref!, opensFeature, other];
   store.send({}, start, { rows: twice(2, 3) });
   store.send({}, start + interval, { rows: twice(3, 4) });
   expect(store.sums()).toEqual({ 'a/yes': 7 });
@@ -240,7 +240,7 @@ test('an application with too many messages forgets its oldest start, and nothin
   const store = temporaryUsage();
   const totals = new CumulativeTotals(store.cumulative, 10);
   const of = (application: number, begun: number) =>
-    cumulativeMessage(start + begun, [seriesRef(environment, 1), opensFlag, 1], {
+    cumulativeMessage(start + begun, [seriesRef(environment, 1), opensFeature, 1], {
       identity: digestBytes(application, begun, 0, 0),
     });
   const notes = (message: CumulativeMessage) => totals.add(message).note;
@@ -258,17 +258,17 @@ test('an application with too many messages forgets its oldest start, and nothin
 });
 
 test('a frame without cumulative messages has the version that earlier releases read', () => {
-  const versionOf = (batch: Batch) => {
+  const readVersion = (batch: Batch) => {
     const body = Buffer.concat(encodeEnvelope(batch.seal()));
     return [body.readUInt32LE(0), decodeEnvelope(body).cumulative];
   };
   const plain = new Batch();
   plain.counts.add(seriesRef(environment, 1), 1, 1, 0, 0);
-  expect(versionOf(plain)).toEqual([1, []]);
-  const message = cumulativeMessage(start, [seriesRef(environment, 1), opensFlag, 1]);
+  expect(readVersion(plain)).toEqual([1, []]);
+  const message = cumulativeMessage(start, [seriesRef(environment, 1), opensFeature, 1]);
   const cumulative = new Batch();
   cumulative.addCumulative(message);
-  const [version, [read]] = versionOf(cumulative) as [number, [CumulativeMessage]];
+  const [version, [read]] = readVersion(cumulative) as [number, [CumulativeMessage]];
   expect([version, { ...read, identity: Buffer.from(read.identity), sender: [...read.sender] }]).toEqual([
     3,
     { ...message, sender: [] },

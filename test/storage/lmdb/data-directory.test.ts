@@ -108,21 +108,21 @@ function workOn(data: string, lmdb: LmdbEnvironment, tables: readonly Table[]): 
       if (!growing) for (const key of [...table.getKeys({ limit: 500 })]) table.removeSync(Buffer.from(key));
     });
     checkDataFiles(data);
-    if (pagesOf(data) <= lastPageOf(data)) early += 1;
+    if (countPages(data) <= readLastPage(data)) early += 1;
   }
   return early;
 }
 
-const pagesOf = (data: string) => statSync(fileOf(data)).size / pageSize;
-const fileOf = (data: string) => `${data}/accounts/data.mdb`;
+const countPages = (data: string) => statSync(getFile(data)).size / pageSize;
+const getFile = (data: string) => `${data}/accounts/data.mdb`;
 
-function lastPageOf(data: string): number {
-  const file = readFileSync(fileOf(data));
+function readLastPage(data: string): number {
+  const file = readFileSync(getFile(data));
   const newer = file.readBigUInt64LE(144) > file.readBigUInt64LE(pageSize + 144) ? 0 : pageSize;
   return Number(file.readBigUInt64LE(newer + 136));
 }
 
-const recordsOf = (tables: readonly Table[]) =>
+const listRecords = (tables: readonly Table[]) =>
   tables.map((table) => Array.from(table.getRange(), ({ key, value }) => `${key} ${value.toString('latin1')}`));
 
 test('a file may end before an unused last page, but not before a page in use', async () => {
@@ -133,19 +133,19 @@ test('a file may end before an unused last page, but not before a page in use', 
   };
   const first = open();
   expect(workOn(data, first.lmdb, first.tables)).toBeGreaterThan(0);
-  const records = recordsOf(first.tables);
+  const records = listRecords(first.tables);
   await first.lmdb.close();
 
   // The file is as short as it may be, and complete.
-  const file = readFileSync(fileOf(data));
-  const cut = (pages: number) => writeFileSync(fileOf(data), file.subarray(0, pages * pageSize));
+  const file = readFileSync(getFile(data));
+  const cut = (pages: number) => writeFileSync(getFile(data), file.subarray(0, pages * pageSize));
   let pages = file.length / pageSize;
   for (; isInOrder(data); cut(pages)) pages -= 1;
   cut(pages / 2);
   expect(isInOrder(data)).toBe(false);
   cut(pages + 1);
   const again = open();
-  expect(recordsOf(again.tables)).toEqual(records);
+  expect(listRecords(again.tables)).toEqual(records);
   await again.lmdb.close();
 });
 

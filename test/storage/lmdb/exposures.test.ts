@@ -16,7 +16,7 @@ import { temporaryUsage } from '../../support/temporary-usage.ts';
 const day = 86_400;
 const start = 20_000 * day;
 
-function keyOf(person: number, environment = 1): Buffer {
+function createKey(person: number, environment = 1): Buffer {
   return exposuresKey(environment, Buffer.alloc(16, person));
 }
 
@@ -43,7 +43,7 @@ function sweep(store: UsageTables, seconds: number, limit = 2): number {
 
 test('the stored format of a value does not change', async () => {
   const store = temporaryUsage();
-  transact(store, () => see(store, keyOf(7), 5, start));
+  transact(store, () => see(store, createKey(7), 5, start));
   const stored = [...store.exposures.getRange()].map(({ key, value }) => [key.toString('hex'), value.toString('hex')]);
   expect(stored).toEqual([
     ['00000001', '01000000'],
@@ -72,7 +72,7 @@ test('a sweep removes exactly the expired exposures', async () => {
       for (const round of rounds) {
         transact(store, () => {
           for (const { person, environment, ordinal, days } of round.toSorted((a, b) => a.days - b.days)) {
-            see(store, keyOf(person, environment), ordinal, today + days * day);
+            see(store, createKey(person, environment), ordinal, today + days * day);
             model.set(`${environment}/${person}/${ordinal}`, today + days * day);
           }
         });
@@ -83,7 +83,7 @@ test('a sweep removes exactly the expired exposures', async () => {
       const left = new Map<string, number>();
       for (const environment of [1, 2]) {
         for (const person of [1, 2, 3, 4]) {
-          for (const [ordinal, { lastSeen }] of readExposures(store, keyOf(person, environment))?.rows ?? []) {
+          for (const [ordinal, { lastSeen }] of readExposures(store, createKey(person, environment))?.rows ?? []) {
             left.set(`${environment}/${person}/${ordinal}`, lastSeen);
           }
         }
@@ -101,25 +101,25 @@ test('a sweep removes exactly the expired exposures', async () => {
 test('a sweep examines at most its limit of people, and each of them once', async () => {
   const store = temporaryUsage();
   transact(store, () => {
-    for (let person = 1; person <= 5; person++) see(store, keyOf(person), 0, start);
-    see(store, keyOf(1), 1, start + 20 * day);
+    for (let person = 1; person <= 5; person++) see(store, createKey(person), 0, start);
+    see(store, createKey(1), 1, start + 20 * day);
   });
   const later = start + 32 * day;
   expect(transact(store, () => sweepExposures(store, later * 1000, 3))).toBe(3);
   expect(sweep(store, later)).toBe(2);
-  expect([...(readExposures(store, keyOf(1))?.rows.keys() ?? [])]).toEqual([1]);
-  expect(readExposures(store, keyOf(2))).toBeUndefined();
+  expect([...(readExposures(store, createKey(1))?.rows.keys() ?? [])]).toEqual([1]);
+  expect(readExposures(store, createKey(2))).toBeUndefined();
 });
 
 test('removed people make room for others', async () => {
   const store = temporaryUsage();
   transact(store, () => {
-    for (const person of [1, 2]) see(store, keyOf(person), 0, start);
-    expect(listPerson(store, keyOf(3), start, 2)).toBeUndefined();
-    expect(listPerson(store, keyOf(3, 2), start, 2)).toBeDefined();
-    removeExposures(store, keyOf(1));
-    removeExposures(store, keyOf(1));
-    expect(listPerson(store, keyOf(3), start, 2)).toBeDefined();
-    expect(listPerson(store, keyOf(4), start, 2)).toBeUndefined();
+    for (const person of [1, 2]) see(store, createKey(person), 0, start);
+    expect(listPerson(store, createKey(3), start, 2)).toBeUndefined();
+    expect(listPerson(store, createKey(3, 2), start, 2)).toBeDefined();
+    removeExposures(store, createKey(1));
+    removeExposures(store, createKey(1));
+    expect(listPerson(store, createKey(3), start, 2)).toBeDefined();
+    expect(listPerson(store, createKey(4), start, 2)).toBeUndefined();
   });
 });

@@ -26,7 +26,7 @@ function transact<T>(store: UsageTables, action: () => T): T {
   return store.lmdb.transactionSync(action);
 }
 
-function idOf(name: string, n: number, application = 1): string {
+function createId(name: string, n: number, application = 1): string {
   return newInstanceId(digestIdentity(secret, application, name), () => new Uint8Array(20).fill(n));
 }
 
@@ -35,7 +35,7 @@ function mint(store: UsageTables, name: string, n: number, at = start, applicati
     store,
     hashedId({
       application,
-      instanceId: idOf(name, n, application),
+      instanceId: createId(name, n, application),
       high: 1,
       low: 2,
       profile: JSON.stringify({ identity: name, n }),
@@ -45,23 +45,23 @@ function mint(store: UsageTables, name: string, n: number, at = start, applicati
   );
 }
 
-function endOf(store: UsageTables, name: string, n: number, application = 1): number | undefined {
-  return findInstance(store, application, idOf(name, n, application))?.expiresAt;
+function findEnd(store: UsageTables, name: string, n: number, application = 1): number | undefined {
+  return findInstance(store, application, createId(name, n, application))?.expiresAt;
 }
 
-const endsOf = (store: UsageTables) => [1, 2, 3].map((n) => endOf(store, 'ann', n));
+const listEnds = (store: UsageTables) => [1, 2, 3].map((n) => findEnd(store, 'ann', n));
 
-const profileOf = (store: UsageTables, name: string, application = 1) =>
+const getProfile = (store: UsageTables, name: string, application = 1) =>
   findProfile(store, application, digestIdentity(secret, application, name));
 
 test('the previous id stays valid for the grace period, and the one before it becomes invalid', async () => {
   const store = temporaryUsage();
   transact(store, () => mint(store, 'ann', 1));
   transact(store, () => mint(store, 'ann', 2, start + 1));
-  expect(endsOf(store)).toEqual([start + 1 + hour, start + 1 + ttl, undefined]);
+  expect(listEnds(store)).toEqual([start + 1 + hour, start + 1 + ttl, undefined]);
   transact(store, () => mint(store, 'ann', 3, start + 2));
-  expect(endsOf(store)).toEqual([undefined, start + 2 + hour, start + 2 + ttl]);
-  expect(profileOf(store, 'ann')).toBe('{"identity":"ann","n":3}');
+  expect(listEnds(store)).toEqual([undefined, start + 2 + hour, start + 2 + ttl]);
+  expect(getProfile(store, 'ann')).toBe('{"identity":"ann","n":3}');
 });
 
 test('replacing an id does not extend its life', async () => {
@@ -70,7 +70,7 @@ test('replacing an id does not extend its life', async () => {
     mint(store, 'ann', 1);
     mint(store, 'ann', 2, start + ttl - 1);
   });
-  expect(endOf(store, 'ann', 1)).toBe(start + ttl);
+  expect(findEnd(store, 'ann', 1)).toBe(start + ttl);
 });
 
 test('mints of one identity in one transaction follow one another', async () => {
@@ -78,7 +78,7 @@ test('mints of one identity in one transaction follow one another', async () => 
   transact(store, () => {
     for (const n of [1, 2, 3]) mint(store, 'ann', n);
   });
-  expect(endsOf(store)).toEqual([undefined, start + hour, start + ttl]);
+  expect(listEnds(store)).toEqual([undefined, start + hour, start + ttl]);
 });
 
 test('equal identities in two applications are independent', async () => {
@@ -88,10 +88,10 @@ test('equal identities in two applications are independent', async () => {
     mint(store, 'ann', 1, start, 2);
     removeIdentity(store, 2, digestIdentity(secret, 2, 'ann'));
   });
-  expect(findInstance(store, 1, idOf('ann', 1))).toMatchObject({ replaced: false, high: 1, low: 2 });
-  expect(findInstance(store, 2, idOf('ann', 1))).toBeUndefined();
-  expect(endOf(store, 'ann', 1, 2)).toBeUndefined();
-  expect(profileOf(store, 'ann', 2)).toBeUndefined();
+  expect(findInstance(store, 1, createId('ann', 1))).toMatchObject({ replaced: false, high: 1, low: 2 });
+  expect(findInstance(store, 2, createId('ann', 1))).toBeUndefined();
+  expect(findEnd(store, 'ann', 1, 2)).toBeUndefined();
+  expect(getProfile(store, 'ann', 2)).toBeUndefined();
 });
 
 test('use extends the life of an id, unless it was replaced or never minted', async () => {
@@ -99,12 +99,13 @@ test('use extends the life of an id, unless it was replaced or never minted', as
   const expiresAt = start + 40 * day;
   transact(store, () => {
     for (const n of [1, 2]) mint(store, 'ann', n);
-    for (const n of [1, 2, 3]) putHashedUse(store, hashedId({ application: 1, instanceId: idOf('ann', n), expiresAt }));
-    putHashedUse(store, hashedId({ application: 1, instanceId: idOf('ann', 2), expiresAt: start }));
-    putHashedUse(store, hashedId({ application: 1, instanceId: idOf('eve', 1), expiresAt }));
+    for (const n of [1, 2, 3])
+      putHashedUse(store, hashedId({ application: 1, instanceId: createId('ann', n), expiresAt }));
+    putHashedUse(store, hashedId({ application: 1, instanceId: createId('ann', 2), expiresAt: start }));
+    putHashedUse(store, hashedId({ application: 1, instanceId: createId('eve', 1), expiresAt }));
   });
-  expect(endsOf(store)).toEqual([start + hour, expiresAt, undefined]);
-  expect(endOf(store, 'eve', 1)).toBeUndefined();
+  expect(listEnds(store)).toEqual([start + hour, expiresAt, undefined]);
+  expect(findEnd(store, 'eve', 1)).toBeUndefined();
 });
 
 test('a sweep removes people whose ids have all expired before today', async () => {
@@ -112,15 +113,15 @@ test('a sweep removes people whose ids have all expired before today', async () 
   transact(store, () => {
     for (const name of ['ann', 'bob', 'eve']) mint(store, name, 1);
     mint(store, 'bob', 2, start + 2 * day);
-    putHashedUse(store, hashedId({ application: 1, instanceId: idOf('eve', 1), expiresAt: start + 50 * day }));
+    putHashedUse(store, hashedId({ application: 1, instanceId: createId('eve', 1), expiresAt: start + 50 * day }));
   });
   const leftAt = (now: number) => {
     while (transact(store, () => sweepInstances(store, now, 1)) > 0);
-    return ['ann', 'bob', 'eve'].filter((name) => profileOf(store, name) !== undefined);
+    return ['ann', 'bob', 'eve'].filter((name) => getProfile(store, name) !== undefined);
   };
   expect(leftAt(start + ttl)).toEqual(['ann', 'bob', 'eve']);
   expect(leftAt(start + ttl + day)).toEqual(['bob', 'eve']);
-  expect([endOf(store, 'bob', 2), endOf(store, 'eve', 1)]).toEqual([start + 2 * day + ttl, start + 50 * day]);
+  expect([findEnd(store, 'bob', 2), findEnd(store, 'eve', 1)]).toEqual([start + 2 * day + ttl, start + 50 * day]);
   expect(leftAt(start + 40 * day)).toEqual(['eve']);
   expect(leftAt(start + 60 * day)).toEqual([]);
   for (const table of [store.identities, store.identityDays]) expect([...table.getKeys()]).toEqual([]);
@@ -146,12 +147,16 @@ test('the secret is created once and kept with the store', async () => {
   await store.lmdb.close();
 });
 
-test.each(['', 'fm_in_', idOf('ann', 1).slice(1), `${idOf('ann', 1)}0`, idOf('ann', 1).toUpperCase(), 'x'.repeat(78)])(
-  '%j cannot be an id, and is not looked up',
-  async (text) => {
-    expect(digestOfInstance(text)).toBeUndefined();
-  },
-);
+test.each([
+  '',
+  'fm_in_',
+  createId('ann', 1).slice(1),
+  `${createId('ann', 1)}0`,
+  createId('ann', 1).toUpperCase(),
+  'x'.repeat(78),
+])('%j cannot be an id, and is not looked up', async (text) => {
+  expect(digestOfInstance(text)).toBeUndefined();
+});
 
 test('the stored format of a record does not change', async () => {
   const store = temporaryUsage();

@@ -43,9 +43,9 @@ describe('a data directory of every past layout', () => {
     const stored = unpack(fixture, data);
     const clock = testClock(stored.filledAt + 60_000);
     const service = await startLocal({ data, clock, credentials: stored.credentials, args: urls });
-    const answers = await readStore(service.http, stored);
+    const responses = await readStore(service.http, stored);
     for (const [path, answer] of Object.entries(stored.answers))
-      expect(answers[path], path).toMatchObject(lasting(path, answer as object));
+      expect(responses[path], path).toMatchObject(lasting(path, answer as object));
     expect(await refresh(service.http, stored)).toBe(200);
     await expectMore(service.http, stored);
     await service.stop();
@@ -69,9 +69,9 @@ describe('a data directory of every past layout', () => {
     const target = temporaryDirectory();
     await restore(`${data}/backup`, target, steady);
     const service = await startLocal({ data: target, clock, credentials: stored.credentials, args: urls });
-    const answers = await readStore(service.http, stored);
+    const responses = await readStore(service.http, stored);
     for (const [path, answer] of Object.entries(stored.answers))
-      expect(answers[path], path).toMatchObject(lasting(path, answer as object));
+      expect(responses[path], path).toMatchObject(lasting(path, answer as object));
     await service.stop();
   });
 });
@@ -93,7 +93,7 @@ const later: Layout = {
   ],
 };
 
-const cellsOf = (lmdb: LmdbEnvironment, table: string) =>
+const listCells = (lmdb: LmdbEnvironment, table: string) =>
   Array.from(openTable(lmdb, table).getRange(), ({ key, value }) => `${key.toString('hex')} ${value.toString('hex')}`);
 
 describe('a store of an earlier layout', () => {
@@ -102,20 +102,20 @@ describe('a store of an earlier layout', () => {
     unpack('layout-1', data);
     const before = readFileSync(`${data}/usage/data.mdb`);
     const first = openLmdb(`${data}/usage`);
-    const counts = cellsOf(first, 'counts');
+    const counts = listCells(first, 'counts');
     await first.close();
 
     const lmdb = openLaidOut(data, later);
     expect(readLayout(lmdb)).toBe(3);
-    expect(cellsOf(lmdb, 'counts')).toEqual([]);
-    expect(cellsOf(lmdb, 'cells')).toEqual(counts.map((cell) => cell.replace(' ', ' 03')));
+    expect(listCells(lmdb, 'counts')).toEqual([]);
+    expect(listCells(lmdb, 'cells')).toEqual(counts.map((cell) => cell.replace(' ', ' 03')));
     await lmdb.close();
     expect(readFileSync(`${data}/usage/layout-1.mdb`).equals(before)).toBe(true);
     expect(readdirSync(`${data}/usage`).sort()).toEqual(['data.mdb', 'layout-1.mdb', 'lock.mdb']);
 
     const again = openLaidOut(data, later);
     expect(readLayout(again)).toBe(3);
-    expect(cellsOf(again, 'cells')).toHaveLength(counts.length);
+    expect(listCells(again, 'cells')).toHaveLength(counts.length);
     await again.close();
   });
 
@@ -136,11 +136,11 @@ describe('a store of an earlier layout', () => {
     expect(() => openLaidOut(data, failing)).toThrow('no power');
     const halfway = openLmdb(`${data}/usage`);
     expect(readLayout(halfway)).toBe(2);
-    expect(cellsOf(halfway, 'cells').every((cell) => !cell.includes(' 03'))).toBe(true);
+    expect(listCells(halfway, 'cells').every((cell) => !cell.includes(' 03'))).toBe(true);
     await halfway.close();
     const lmdb = openLaidOut(data, later);
     expect(readLayout(lmdb)).toBe(3);
-    expect(cellsOf(lmdb, 'cells').every((cell) => cell.includes(' 03'))).toBe(true);
+    expect(listCells(lmdb, 'cells').every((cell) => cell.includes(' 03'))).toBe(true);
     await lmdb.close();
   });
 

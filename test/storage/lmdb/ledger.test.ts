@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest';
 import {
   deleteLedger,
+  encodeDimensions,
   getLedgerTotal,
-  type LedgerSubject,
+  type LedgerDimensions,
   ledgerEntries,
   ledgerKey,
   putLedgerRow,
-  subjectText,
 } from '../../../src/storage/lmdb/ledger.ts';
 import type { UsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { temporaryUsage } from '../../support/temporary-usage.ts';
 
-const refused: LedgerSubject = {
+const refused: LedgerDimensions = {
   environment: null,
   transport: 'grpc',
   route: 'metrics',
@@ -22,7 +22,7 @@ const refused: LedgerSubject = {
   instance: null,
 };
 
-const accepted: LedgerSubject = {
+const accepted: LedgerDimensions = {
   environment: 7,
   transport: 'grpc-web',
   route: 'usage',
@@ -36,10 +36,12 @@ const accepted: LedgerSubject = {
 const lastAt = Date.UTC(2026, 0, 31, 12);
 const refusedTotal = { count: 3, lastAt, example: { environment: 'Prodction', keyPrefix: 'fm_fe_1a2b3c' } };
 
-function put(store: UsageTables, application: number, hour: number, of: LedgerSubject, count = 3): void {
-  const subject = subjectText(of);
+function put(store: UsageTables, application: number, hour: number, of: LedgerDimensions, count = 3): void {
+  const dimensions = encodeDimensions(of);
   const totals = of === refused ? { ...refusedTotal, count } : { count, lastAt, example: null };
-  store.lmdb.transactionSync(() => putLedgerRow(store, ledgerKey({ application, hour, subject }), subject, totals));
+  store.lmdb.transactionSync(() =>
+    putLedgerRow(store, ledgerKey({ application, hour, subject: dimensions }), dimensions, totals),
+  );
 }
 
 test('the stored format of a row does not change', async () => {
@@ -64,10 +66,10 @@ test('a row is read back as written', async () => {
   const store = temporaryUsage();
   put(store, 5, 100, refused);
   put(store, 5, 100, accepted);
-  const key = ledgerKey({ application: 5, hour: 100, subject: subjectText(refused) });
+  const key = ledgerKey({ application: 5, hour: 100, subject: encodeDimensions(refused) });
   expect(getLedgerTotal(store, key)).toEqual(refusedTotal);
   expect(
-    getLedgerTotal(store, ledgerKey({ application: 5, hour: 101, subject: subjectText(refused) })),
+    getLedgerTotal(store, ledgerKey({ application: 5, hour: 101, subject: encodeDimensions(refused) })),
   ).toBeUndefined();
   const entries = [...ledgerEntries(store, 5, 100, 101)];
   expect(entries).toContainEqual({ hour: 100, subject: refused, ...refusedTotal });
@@ -93,14 +95,14 @@ test('expired rows are deleted in bounded steps, per application', async () => {
   for (const application of [4, 5]) {
     for (const hour of [1, 2, 3, 4]) put(store, application, hour, accepted);
   }
-  const hoursOf = (application: number) => Array.from(ledgerEntries(store, application, 0, 10), ({ hour }) => hour);
+  const listHours = (application: number) => Array.from(ledgerEntries(store, application, 0, 10), ({ hour }) => hour);
   const sweep = (before: number) => store.lmdb.transactionSync(() => deleteLedger(store, 5, before, 2));
   sweep(4);
-  expect(hoursOf(5)).toEqual([4, 3]);
+  expect(listHours(5)).toEqual([4, 3]);
   sweep(4);
   sweep(4);
-  expect(hoursOf(5)).toEqual([4]);
+  expect(listHours(5)).toEqual([4]);
   sweep(-5);
-  expect(hoursOf(5)).toEqual([4]);
-  expect(hoursOf(4)).toEqual([4, 3, 2, 1]);
+  expect(listHours(5)).toEqual([4]);
+  expect(listHours(4)).toEqual([4, 3, 2, 1]);
 });

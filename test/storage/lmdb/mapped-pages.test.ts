@@ -6,7 +6,7 @@ import { openMappedPages } from '../../../src/storage/lmdb/mapped-pages.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
 const entries = 2000;
-const keyOf = (entry: number) => Buffer.from(String(entry).padStart(6, '0'));
+const createKey = (entry: number) => Buffer.from(String(entry).padStart(6, '0'));
 
 /** The resident kilobytes of the map of a file. */
 function residentKb(file: string): number {
@@ -24,9 +24,9 @@ test.skipIf(process.versions['bun'] === undefined)(
     const table = openTable(lmdb, 'values');
     const fill = (value: number) =>
       table.transaction(() => {
-        for (let entry = 0; entry < entries; entry += 1) void table.put(keyOf(entry), Buffer.alloc(1000, value));
+        for (let entry = 0; entry < entries; entry += 1) void table.put(createKey(entry), Buffer.alloc(1000, value));
       });
-    const values = () => new Set(Array.from({ length: entries }, (_, entry) => table.get(keyOf(entry))![999]));
+    const values = () => new Set(Array.from({ length: entries }, (_, entry) => table.get(createKey(entry))![999]));
     await fill(1);
     expect(values()).toEqual(new Set([1]));
     const before = residentKb(file);

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { createLog } from '../../../src/runtime/log.ts';
-import { CommitFailed } from '../../../src/storage/commit/committer.ts';
+import { CommitError } from '../../../src/storage/commit/committer.ts';
 import { fromSnapshot } from '../../../src/storage/lmdb/snapshot.ts';
 import { CommitWatch, oldestReader, ReaderWatch, StoreHealth } from '../../../src/storage/lmdb/store-health.ts';
 import { finish } from '../../support/finish.ts';
@@ -28,7 +28,7 @@ test.each([
   { what: 'ENOSPC of the file system', code: 'ENOSPC' },
 ])('$what makes the store wait for space, and recover once there is some', ({ code }) => {
   const { health, ends, lines, waiting } = openHealth(temporaryDirectory());
-  health.failed(new CommitFailed('no room', code));
+  health.failed(new CommitError('no room', code));
   expect(health.ready).toBe(false);
   expect(ends).toEqual([]);
   waiting.shift()?.();
@@ -40,7 +40,7 @@ test.each(['EMFILE', 'ENFILE', 24, 23])(
   '%s makes the store wait until a file can be opened, and everyone may read why',
   (code) => {
     const { health, ends, lines, waiting } = openHealth(temporaryDirectory());
-    health.failed(new CommitFailed('too many open files', code));
+    health.failed(new CommitError('too many open files', code));
     expect([health.ready, health.reason]).toEqual([false, 'too many files are open']);
     waiting.shift()?.();
     expect([health.ready, health.reason]).toEqual([true, undefined]);
@@ -52,7 +52,7 @@ test.each(['EMFILE', 'ENFILE', 24, 23])(
 test('the store keeps waiting while there is no space', () => {
   const data = temporaryDirectory();
   const { health, waiting } = openHealth(data);
-  health.failed(new CommitFailed('no room', 28));
+  health.failed(new CommitError('no room', 28));
   rmSync(data, { recursive: true });
   waiting.shift()?.();
   expect(health.ready).toBe(false);
@@ -61,8 +61,8 @@ test('the store keeps waiting while there is no space', () => {
 
 test('any other failure ends the process, once', () => {
   const { health, ends } = openHealth(temporaryDirectory());
-  health.failed(new CommitFailed('Input/output error', 5));
-  health.failed(new CommitFailed('Input/output error', 5));
+  health.failed(new CommitError('Input/output error', 5));
+  health.failed(new CommitError('Input/output error', 5));
   expect(health.ready).toBe(false);
   expect(ends).toEqual(['the store failed']);
 });
@@ -115,7 +115,7 @@ test('a snapshot does not change while it is read with pauses, and other reads s
     [...store.seen.getRange({ transaction: at })].map((entry) => entry.value[0]);
   const seen: unknown[] = [];
   const reading = fromSnapshot(store.lmdb, function* (at) {
-    for (let turn = 0; turn < 3; turn += 1) {
+    for (let round = 0; round < 3; round += 1) {
       seen.push(value(at));
       yield;
     }

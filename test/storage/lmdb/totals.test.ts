@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { increaseOf, sweepTotals, type Total, totalLifeMs, totalsOf } from '../../../src/storage/lmdb/totals.ts';
+import { countTotals, recordTotal, sweepTotals, type Total, totalLifeMs } from '../../../src/storage/lmdb/totals.ts';
 import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
@@ -20,7 +20,7 @@ function total(value: number, more: Partial<Total> = {}): Total {
 }
 
 function count(...totals: readonly Total[]): number[] {
-  return store.lmdb.transactionSync(() => totals.map((each) => increaseOf(store, each)));
+  return store.lmdb.transactionSync(() => totals.map((each) => recordTotal(store, each)));
 }
 
 describe('a running total', () => {
@@ -53,7 +53,7 @@ describe('a running total', () => {
   test('is separate for each digest and application', () => {
     const other = { digest: Buffer.alloc(16, 2) };
     expect(count(total(5), total(6, other), total(7, { application: 8 }))).toEqual([5, 6, 7]);
-    expect([totalsOf(store, 7), totalsOf(store, 8)]).toEqual([2, 1]);
+    expect([countTotals(store, 7), countTotals(store, 8)]).toEqual([2, 1]);
   });
 
   test('adds up to its greatest value in any order of arrival', () => {
@@ -92,9 +92,9 @@ describe('sweeping running totals', () => {
     const later = noon + totalLifeMs;
     count(total(5), total(6, { digest: Buffer.alloc(16, 2), received: later }), total(7, { application: 8 }));
     sweep(later, 2);
-    expect([totalsOf(store, 7), totalsOf(store, 8)]).toEqual([2, 1]);
+    expect([countTotals(store, 7), countTotals(store, 8)]).toEqual([2, 1]);
     sweep(later + 1, 2);
-    expect([totalsOf(store, 7), totalsOf(store, 8)]).toEqual([1, 0]);
+    expect([countTotals(store, 7), countTotals(store, 8)]).toEqual([1, 0]);
   });
 
   test('keeps one that was received again, whatever its value', () => {

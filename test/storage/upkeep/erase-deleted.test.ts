@@ -20,7 +20,7 @@ import { Ledger } from '../../../src/ingest/ledger/ledger.ts';
 import { createLog } from '../../../src/runtime/log.ts';
 import { createAggregator } from '../../../src/storage/commit/aggregator.ts';
 import type { Batch } from '../../../src/storage/commit/batch.ts';
-import { CommitFailed } from '../../../src/storage/commit/committer.ts';
+import { CommitError } from '../../../src/storage/commit/committer.ts';
 import { EmbeddedUsage, type FoldingCommitter } from '../../../src/storage/commit/embedded-usage.ts';
 import { Intake } from '../../../src/storage/commit/intake.ts';
 import { SeriesDictionary } from '../../../src/storage/commit/series-dictionary.ts';
@@ -29,7 +29,7 @@ import { StoreHealth } from '../../../src/storage/lmdb/store-health.ts';
 import { openUsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { type EraseDeps, eraseDeleted } from '../../../src/storage/upkeep/upkeep.ts';
 import { openFixture } from '../../accounts/fixture.ts';
-import { requestOf } from '../../auth/fixture.ts';
+import { createRequest } from '../../auth/fixture.ts';
 import { roomyLimits, undelayed } from '../../support/roomy-intake.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { addWhole, dump } from '../../support/whole-batch.ts';
@@ -40,20 +40,20 @@ async function open() {
   const { directory, clock } = fixture;
   const store = openUsageTables(temporaryDirectory());
   let aggregator = createAggregator(store);
-  const refused: CommitFailed[] = [];
+  const refused: CommitError[] = [];
   let steps = Number.POSITIVE_INFINITY;
-  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  const waitImmediate = () => new Promise((resolve) => setImmediate(resolve));
   const committer: FoldingCommitter = {
     fold: async () => 0,
     unfolded: { frames: 0, bytes: 0 },
     async commit(envelope) {
-      await turn(); // As far away as a worker.
+      await waitImmediate(); // As far away as a worker.
       const failure = refused.pop();
       if (failure !== undefined) throw failure;
       aggregator.write(envelope);
     },
     async maintain(step) {
-      await turn();
+      await waitImmediate();
       return aggregator.maintain(step);
     },
     collect: () => {},
@@ -69,13 +69,13 @@ async function open() {
     clock,
     committers: [committer],
     health,
-    laneOf: (application) => intake.laneOf(application),
+    findLane: (application) => intake.findLane(application),
   });
   const forgotten: number[] = [];
-  const parts: EraseDeps = {
+  const deps: EraseDeps = {
     deletions: directory.deletions,
     usageStore,
-    settled: (application) => intake.laneOf(application).barrier(application),
+    settled: (application) => intake.findLane(application).barrier(application),
     forget: ({ environments }) => {
       forgotten.push(...environments);
       for (const environment of environments) dictionary.forget(environment);
@@ -94,19 +94,19 @@ async function open() {
     /** Adds a packet to the open batch, as the telemetry route does. */
     send({ number, environments }: Application, feature = 'checkout') {
       const packet = checkPacket({ k: 'k', e: 'e', f: { [feature]: { on: [1] } }, m: { amount: 2 } });
-      return intake.laneOf(number).submit(number, (batch) => {
+      return intake.findLane(number).submit(number, (batch) => {
         for (const environment of environments) {
           addPacket(packet, dictionary.of(environment.number), batch, clock.now());
         }
       });
     },
     /** Makes the store refuse the next batch. */
-    refuseNext: () => void refused.push(new CommitFailed('no room', 28)),
-    erase: () => eraseDeleted(parts),
+    refuseNext: () => void refused.push(new CommitError('no room', 28)),
+    erase: () => eraseDeleted(deps),
     /** Stops like a process that ends after this number of steps, and starts the next one. */
     async eraseAndStop(after: number) {
       steps = after;
-      const over = await eraseDeleted(parts);
+      const over = await eraseDeleted(deps);
       steps = Number.POSITIVE_INFINITY;
       aggregator = createAggregator(store);
       return over;
@@ -126,7 +126,7 @@ test('erasing an application removes everything declared in it, and nothing of o
   const whole = (batch: Batch) => {
     for (const { number } of application.environments) addWhole(batch, application.number, number, clock.now());
   };
-  await intake.laneOf(application.number).submit(application.number, whole);
+  await intake.findLane(application.number).submit(application.number, whole);
   expect(service.left().length).toBeGreaterThan(before.length);
 
   await deleteApplication(directory, application.id);
@@ -167,7 +167,7 @@ test('a ledger row that is added after the wait for such a packet is erased too'
   const mint = async () => {
     await service.send(application);
     for (let awaits = 0; awaits < 20; awaits += 1) await undefined;
-    intake.laneOf(number).ledger.add(row, 0);
+    intake.findLane(number).ledger.add(row, 0);
   };
   const minting = mint();
   await deleteApplication(directory, application.id);
@@ -197,7 +197,7 @@ test('an id whose body arrives after its application was deleted is not minted',
   const service = await open();
   const { directory, application, clock, health, intake, usage, usageStore } = service;
   const { text } = await createKey(directory, application.id, { type: 'Backend' });
-  const laneOf = (number: number) => intake.laneOf(number);
+  const findLane = (number: number) => intake.findLane(number);
   const life = { ttlMs: 1000, graceMs: 0 };
   const dispatch = createRouter(
     routesFrom([mintEndpoints(1000)], {
@@ -211,13 +211,13 @@ test('an id whose body arrives after its application was deleted is not minted',
       rates: new RateLimits(0, 0),
       unknown: new UnknownSenders(0),
       instances: new Instances({ usage: usageStore, randomBytes, ...life }),
-      ledger: new Ledger({ store: usage, clock, laneOf }),
+      ledger: new Ledger({ store: usage, clock, findLane }),
       maxBody: 1000,
     }),
   );
   const headers = { authorization: text, 'content-type': 'application/json' };
   const mint = (body: Promise<Uint8Array>) =>
-    dispatch({ ...requestOf('/api/frontend/identities', { method: 'POST', headers }), body: () => body });
+    dispatch({ ...createRequest('/api/frontend/identities', { method: 'POST', headers }), body: () => body });
   const body = Buffer.from('{"identity":"ann"}');
   expect(await mint(Promise.resolve(body))).toMatchObject({ status: 200 });
   let arrive = (_: Uint8Array) => {};
@@ -249,7 +249,7 @@ test('an interrupted deletion continues, and ends when nothing is left', async (
   const { directory, application, intake, clock } = service;
   for (const { number } of application.environments) {
     const whole = (batch: Batch) => addWhole(batch, application.number, number, clock.now());
-    await intake.laneOf(application.number).submit(application.number, whole);
+    await intake.findLane(application.number).submit(application.number, whole);
   }
   await deleteApplication(directory, application.id);
   const sizes = [service.left().length];

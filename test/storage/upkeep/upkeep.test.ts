@@ -21,8 +21,8 @@ test('a service started days later rolls up its data, and reports the same sums'
     const stats = [{ feature: 'checkout', variantStats: { on: { checkCount: 1 } } }];
     const headers = { 'content-type': 'application/json' };
     const body = JSON.stringify({ appKey: key, environment: 'Production', time, stats });
-    const answer = await fetch(`http://${first.http}/api/usage/stats`, { method: 'POST', headers, body });
-    expect(answer.status).toBe(200);
+    const response = await fetch(`http://${first.http}/api/usage/stats`, { method: 'POST', headers, body });
+    expect(response.status).toBe(200);
   }
   await first.stop();
 
@@ -52,8 +52,8 @@ test('a report for a time before all retained data is counted, noted, and not er
   const send = async (path: string, time: string, more: object) => {
     const headers = { 'content-type': 'application/json' };
     const body = JSON.stringify({ appKey: key, environment: 'Production', time, ...more });
-    const answer = await fetch(`http://${first.http}${path}`, { method: 'POST', headers, body });
-    expect(answer.status).toBe(200);
+    const response = await fetch(`http://${first.http}${path}`, { method: 'POST', headers, body });
+    expect(response.status).toBe(200);
   };
   const counted = (feature: string) => ({
     stats: [{ feature, enabledCount: 1, uniqueUserHashes: [1, 2] }],

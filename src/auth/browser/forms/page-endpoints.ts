@@ -1,7 +1,7 @@
 import type { TObject } from 'typebox';
 import {
   type Access,
-  type DeclaredAnswer,
+  type DeclaredResponse,
   type Endpoint,
   type Headers,
   Location,
@@ -20,7 +20,7 @@ interface Page<Deps> {
   /** The form that our page, or a client, posts. */
   readonly form?: TObject;
   /** Describes the answers by status. A redirect has a `Location`; any other answer is a page. */
-  readonly answers: Readonly<Record<number, string>>;
+  readonly responses: Readonly<Record<number, string>>;
   readonly bind: Endpoint<Deps>['bind'];
 }
 
@@ -43,7 +43,7 @@ export function pageEndpoint<Deps>(
   return { method, path, access, operation: describe(path, page), bind };
 }
 
-function describe(path: string, { query, form, answers, ...words }: Omit<Page<never>, 'bind'>): Operation {
+function describe(path: string, { query, form, responses, ...words }: Omit<Page<never>, 'bind'>): Operation {
   const inQuery = queryParameters(query?.properties ?? {}).map((one) => ({ required: false, ...one }));
   const inPath = Array.from(path.matchAll(/:(\w+)/g), ([, name = '']): Parameter => {
     return { name, in: 'path', required: true, schema: { type: 'string' } };
@@ -54,14 +54,14 @@ function describe(path: string, { query, form, answers, ...words }: Omit<Page<ne
     security: [],
     ...(parameters.length > 0 && { parameters }),
     ...(form !== undefined && { body: { 'application/x-www-form-urlencoded': { schema: form } } }),
-    answers: Object.fromEntries(
-      Object.entries(answers).map(([status, description]) => [status, answerOf(Number(status), description)]),
+    responses: Object.fromEntries(
+      Object.entries(responses).map(([status, description]) => [status, describeResponse(Number(status), description)]),
     ),
   };
 }
 
-function answerOf(status: number, description: string): DeclaredAnswer {
-  const headers = { 'Cache-Control': NotCached, ...headersOf(status) };
+function describeResponse(status: number, description: string): DeclaredResponse {
+  const headers = { 'Cache-Control': NotCached, ...describeHeaders(status) };
   if (withoutBody.includes(status)) return { description, headers };
   return { description, headers, content: { 'text/html; charset=utf-8': { schema: { type: 'string' } } } };
 }
@@ -69,7 +69,7 @@ function answerOf(status: number, description: string): DeclaredAnswer {
 /** A redirect, a sign-out by access token, and its refusal. */
 const withoutBody = [303, 204, 401];
 
-function headersOf(status: number): Headers {
+function describeHeaders(status: number): Headers {
   if (status === 303) return { Location };
   if (status === 401) return { 'WWW-Authenticate': { required: true, schema: { type: 'string' } } };
   return status === 429 || status === 503 ? { 'Retry-After': { schema: { type: 'integer' } } } : {};

@@ -1,17 +1,17 @@
-import type { AccountDraft } from '../../../accounts/account-draft.ts';
+import type { AccountTransaction } from '../../../accounts/account-draft.ts';
 import { requiredProvider } from '../../../accounts/sign-in-policy.ts';
 import type { User } from '../../../storage/lmdb/records.ts';
 import { acceptPasskey, type PasskeyFailure } from '../../factors/passkeys/accept-passkey.ts';
 import { type NewPasskey, registerPasskey } from '../../factors/passkeys/add-passkey.ts';
 import { readAssertion, readAttestation } from '../../factors/passkeys/web-authn.ts';
 import {
-  type DraftedSignIn,
-  draftFurtherFactor,
-  draftSignIn,
   noteSignIn,
-  userAgentOf,
+  type RecordedSignIn,
+  readUserAgent,
+  recordFurtherFactor,
+  recordSignIn,
 } from '../../oauth/draft-sign-in.ts';
-import { type CurrentSignIn, currentSignIn, isOf } from '../../oauth/sign-ins.ts';
+import { type CurrentSignIn, currentSignIn, isValidFor } from '../../oauth/sign-ins.ts';
 import type { FormError } from '../pages/form-page.ts';
 import {
   busy,
@@ -31,15 +31,15 @@ export async function enterByPasskey(services: PageServices, posted: PostedForm)
   const { request, purpose, form, browser } = posted;
   const { client } = purpose;
   const assertion = readAssertion(form);
-  const authentication = { factors: ['passkey'] as const, userAgent: userAgentOf(request) };
+  const authentication = { factors: ['passkey'] as const, userAgent: readUserAgent(request) };
   const again = (error: FormError) => signInAgain(services, posted, error);
   try {
     const proof = { assertion, address: request.remoteAddress, browser };
-    const result = await acceptPasskey(services, proof, (draft, user) => {
+    const result = await acceptPasskey(services, proof, (tx, user) => {
       const { email } = user;
-      if (requiredProvider(draft, user) === undefined)
-        return { ...draftSignIn(services, draft, user, { client, browser, authentication }), email };
-      noteSignIn(draft, 'sign-in.refused', user, authentication);
+      if (requiredProvider(tx, user) === undefined)
+        return { ...recordSignIn(services, tx, user, { client, browser, authentication }), email };
+      noteSignIn(tx, 'sign-in.refused', user, authentication);
       return { outcome: 'provider-only', email } as const;
     });
     switch (result.outcome) {
@@ -66,9 +66,7 @@ export async function proveByPasskey(services: PageServices, posted: PostedForm)
     reply: await stepPage(services, formPage(services, request, posted.purpose), signIn, error),
   });
   try {
-    const result = await acceptPasskey(services, proof, (draft, user) =>
-      complete(services, posted, draft, user, signIn),
-    );
+    const result = await acceptPasskey(services, proof, (tx, user) => complete(services, posted, tx, user, signIn));
     switch (result.outcome) {
       case 'signed-in':
       case 'not-a-member':
@@ -91,8 +89,8 @@ export async function enrolByPasskey(services: PageServices, posted: PostedForm)
     reply: await stepPage(services, formPage(services, request, purpose), signIn, error),
   });
   try {
-    const result = await registerPasskey(services, signIn, readNewPasskey(posted), (draft, user) =>
-      complete(services, posted, draft, user, signIn),
+    const result = await registerPasskey(services, signIn, readNewPasskey(posted), (tx, user) =>
+      complete(services, posted, tx, user, signIn),
     );
     if (result.outcome === 'refused') return await again({ status: 400, text: result.fault });
     return await continued(services, posted, result.drafted, signIn);
@@ -101,24 +99,24 @@ export async function enrolByPasskey(services: PageServices, posted: PostedForm)
   }
 }
 
-type Completed = DraftedSignIn | { readonly outcome: 'over' };
+type CompletionResult = RecordedSignIn | { readonly outcome: 'over' };
 
 function complete(
   services: PageServices,
   { browser, purpose: { client } }: PostedForm,
-  draft: AccountDraft,
+  tx: AccountTransaction,
   user: User,
   signIn: CurrentSignIn,
-): Completed {
-  const started = draft.get('signIns', signIn.key);
-  if (started === undefined || !isOf(started, user)) return { outcome: 'over' };
-  return draftFurtherFactor(services, draft, user, signIn, { client, browser, factor: 'passkey' });
+): CompletionResult {
+  const started = tx.get('signIns', signIn.key);
+  if (started === undefined || !isValidFor(started, user)) return { outcome: 'over' };
+  return recordFurtherFactor(services, tx, user, signIn, { client, browser, factor: 'passkey' });
 }
 
 async function continued(
   services: PageServices,
   posted: PostedForm,
-  result: Completed,
+  result: CompletionResult,
   { user: { email } }: CurrentSignIn,
 ): Promise<FormResult> {
   if (result.outcome === 'signed-in') return entered(services, posted, result);
@@ -150,6 +148,6 @@ export function readNewPasskey({
     name: (form.get('name') ?? '').trim(),
     address: request.remoteAddress,
     browser,
-    userAgent: userAgentOf(request),
+    userAgent: readUserAgent(request),
   };
 }

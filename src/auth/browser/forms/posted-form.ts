@@ -1,6 +1,6 @@
-import { signInPolicyOf } from '../../../accounts/sign-in-policy.ts';
-import { ApiError } from '../../../contract/errors.ts';
-import type { Reply, Request } from '../../../http/types.ts';
+import { readSignInPolicy } from '../../../accounts/sign-in-policy.ts';
+import { Refusal } from '../../../contract/errors.ts';
+import type { HttpResponse, Request } from '../../../http/types.ts';
 import type { OAuthClient } from '../../../storage/lmdb/records.ts';
 import { type Browser, BrowserCookie, isFormToken, isFromElsewhere, renewBrowser } from '../../cookies/browser.ts';
 import { passkeyPages } from '../../factors/passkeys/options.ts';
@@ -46,9 +46,9 @@ export function formPage(services: PageServices, request: Request, { client, red
     clientName: client.name,
     redirectUri,
     providers: services.providers.enabled().map((provider) => {
-      return { name: provider.name, address: startLink(provider, pageOf(request), request.query) };
+      return { name: provider.name, address: startLink(provider, findPage(request), request.query) };
     }),
-    leadsByEmail: signInPolicyOf(services.accountStore).domains.length > 0,
+    leadsByEmail: readSignInPolicy(services.accountStore).domains.length > 0,
     browser,
     cookie: known === undefined ? cookie.write(browser) : undefined,
     passkeys: passkeyPages(services),
@@ -56,7 +56,7 @@ export function formPage(services: PageServices, request: Request, { client, red
 }
 
 /** The page that a request is for, to which a provider returns the browser. */
-export function pageOf({ path }: Request): AttemptPage {
+export function findPage({ path }: Request): AttemptPage {
   return pages.find((page) => path.endsWith(`/${page}`)) ?? 'authorize';
 }
 
@@ -70,7 +70,7 @@ export async function readPostedForm(
   request: Request,
   purpose: FormPurpose,
   stale = (form: Form) => loginPage(formPage(services, request, purpose), form.get('email') ?? '', staleForm),
-): Promise<PostedForm | { readonly reply: Reply }> {
+): Promise<PostedForm | { readonly reply: HttpResponse }> {
   const form = await readForm(request);
   if (isFromElsewhere(request, services.issuer))
     return { reply: failurePage(403, 'The form was sent by another site') };
@@ -82,7 +82,7 @@ export async function readPostedForm(
 /** A user who may continue, or the page that comes first. `cookie` is set with the answer. */
 export type FormResult =
   | { readonly signIn: CurrentSignIn; readonly browser: Browser; readonly cookie: string }
-  | { readonly reply: Reply };
+  | { readonly reply: HttpResponse };
 
 /** The sign-in page again, with an error. */
 export function signInAgain(
@@ -90,13 +90,13 @@ export function signInAgain(
   { request, purpose }: PostedForm,
   error: FormError,
   email = '',
-): { readonly reply: Reply } {
+): { readonly reply: HttpResponse } {
   return { reply: loginPage(formPage(services, request, purpose), email, error) };
 }
 
 /** The error while the service is busy. @throws any error that is not a refusal */
 export function busy(error: unknown): FormError {
-  if (!(error instanceof ApiError)) throw error;
+  if (!(error instanceof Refusal)) throw error;
   const { status, retryAfter = 1 } = error;
   return { status, text: 'The service is busy. Please try again in a moment.', retryAfter };
 }
@@ -109,11 +109,11 @@ export function notAMember(email: string, { client }: FormPurpose): FormError {
 
 /** The error after too many attempts. @param wait seconds */
 export function throttled(wait: number): FormError {
-  const text = `Too many attempts have failed. Try again in ${spanOf(wait)}.`;
+  const text = `Too many attempts have failed. Try again in ${formatSpan(wait)}.`;
   return { status: 429, text, retryAfter: wait };
 }
 
-function spanOf(seconds: number): string {
+function formatSpan(seconds: number): string {
   const [count, unit] = seconds < 90 ? [seconds, 'second'] : [Math.ceil(seconds / 60), 'minute'];
   return `${count} ${unit}${count === 1 ? '' : 's'}`;
 }

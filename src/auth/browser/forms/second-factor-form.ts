@@ -1,5 +1,5 @@
 import { loadTotps } from '../../../accounts/second-factors.ts';
-import type { Reply } from '../../../http/types.ts';
+import type { HttpResponse } from '../../../http/types.ts';
 import { type Browser, BrowserCookie } from '../../cookies/browser.ts';
 import { enrol, proveCode } from '../../factors/second-factor.ts';
 import { appendMac, readMac } from '../../oauth/mac.ts';
@@ -54,7 +54,7 @@ export async function stepPage(
   page: FormPage,
   { user, missing }: CurrentSignIn,
   error?: FormError,
-): Promise<Reply> {
+): Promise<HttpResponse> {
   const { email } = user;
   switch (missing) {
     case 'second-factor': {
@@ -62,22 +62,22 @@ export async function stepPage(
       return passkeyStepPage(page, user, { hasApp, error }) ?? codePage(page, email, error);
     }
     case 'enrolment':
-      return chooseFactorPage(page, user, error) ?? enrolmentPageOf(services, page, email);
+      return chooseFactorPage(page, user, error) ?? showEnrolmentPage(services, page, email);
     default:
       return newPasswordPage(page, email);
   }
 }
 
 /** The page that sets up an authenticator app. @param secret by default, a new one */
-export async function enrolmentPageOf(
+export async function showEnrolmentPage(
   { issuer, keys, randomBytes }: PageServices,
   page: FormPage,
   email: string,
   given: { readonly secret?: string; readonly error?: FormError } = {},
-): Promise<Reply> {
-  const { newSecret, uriOf } = await loadTotps(randomBytes);
+): Promise<HttpResponse> {
+  const { newSecret, createUri } = await loadTotps(randomBytes);
   const { secret = newSecret(), error } = given;
-  const uri = uriOf(secret, `flagmeter (${new URL(issuer).hostname})`, email);
+  const uri = createUri(secret, `flagmeter (${new URL(issuer).hostname})`, email);
   const signed = appendMac(keys, 'keys of authenticator apps', page.browser.id, secret);
   return enrolmentPage(page, email, { secret, uri, signed }, error);
 }
@@ -93,12 +93,12 @@ export async function proveByForm(services: PageServices, posted: PostedForm): P
   const page = formPage(services, request, purpose);
   const action = form.get('action');
   const isRecovery = action === 'recovery' || form.get('kind') === 'recovery';
-  const pageOf = isRecovery && action !== 'authenticator' ? recoveryPage : codePage;
+  const showPage = isRecovery && action !== 'authenticator' ? recoveryPage : codePage;
   const step = { browser, address: request.remoteAddress, client: purpose.client };
   const signIn = await currentSignIn(services, browser);
   if (signIn?.missing !== 'second-factor') return signInAgain(services, posted, staleForm);
   const { email } = signIn.user;
-  if (action !== 'second-factor') return { reply: pageOf(page, email) };
+  if (action !== 'second-factor') return { reply: showPage(page, email) };
   try {
     const result = await proveCode(services, step, form.get('code') ?? '');
     switch (result.outcome) {
@@ -109,12 +109,12 @@ export async function proveByForm(services: PageServices, posted: PostedForm): P
       case 'over':
         return signInAgain(services, posted, staleForm);
       case 'wrong':
-        return { reply: pageOf(page, email, isRecovery ? wrongRecoveryCode : wrongCode) };
+        return { reply: showPage(page, email, isRecovery ? wrongRecoveryCode : wrongCode) };
       case 'throttled':
-        return { reply: pageOf(page, email, throttled(result.wait)) };
+        return { reply: showPage(page, email, throttled(result.wait)) };
     }
   } catch (error) {
-    return { reply: pageOf(page, email, busy(error)) };
+    return { reply: showPage(page, email, busy(error)) };
   }
 }
 
@@ -125,11 +125,11 @@ export async function enrolByForm(services: PageServices, posted: PostedForm): P
   const signIn = await currentSignIn(services, browser);
   if (signIn?.missing !== 'enrolment') return signInAgain(services, posted, staleForm);
   const { email } = signIn.user;
-  if (form.get('action') === 'set-up-app') return { reply: await enrolmentPageOf(services, page, email) };
+  if (form.get('action') === 'set-up-app') return { reply: await showEnrolmentPage(services, page, email) };
   const secret = enrolmentSecretIn(services, posted);
   if (secret === undefined) return signInAgain(services, posted, staleForm);
   const again = async (error: FormError) => ({
-    reply: await enrolmentPageOf(services, page, email, { secret, error }),
+    reply: await showEnrolmentPage(services, page, email, { secret, error }),
   });
   try {
     const step = { browser, address: request.remoteAddress, client: purpose.client };

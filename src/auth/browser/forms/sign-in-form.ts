@@ -1,16 +1,16 @@
-import type { AccountDraft } from '../../../accounts/account-draft.ts';
+import type { AccountTransaction } from '../../../accounts/account-draft.ts';
 import { commonPassword, typedFault } from '../../../accounts/password-rules.ts';
-import { domainRule, signInPolicyOf } from '../../../accounts/sign-in-policy.ts';
-import { draftUserPatch } from '../../../accounts/users.ts';
-import { ApiError } from '../../../contract/errors.ts';
+import { domainRule, readSignInPolicy } from '../../../accounts/sign-in-policy.ts';
+import { applyUserPatch } from '../../../accounts/users.ts';
+import { Refusal } from '../../../contract/errors.ts';
 import type { Request } from '../../../http/types.ts';
 import type { OAuthClient, User } from '../../../storage/lmdb/records.ts';
 import { type Browser, renewBrowser } from '../../cookies/browser.ts';
 import { type SignInResult, signIn } from '../../factors/sign-in.ts';
 import { maySignIn } from '../../oauth/clients.ts';
-import { userAgentOf } from '../../oauth/draft-sign-in.ts';
+import { readUserAgent } from '../../oauth/draft-sign-in.ts';
 import type { Services } from '../../oauth/services.ts';
-import { endSessionsOf } from '../../oauth/sessions.ts';
+import { endUserSessions } from '../../oauth/sessions.ts';
 import { type CurrentSignIn, currentSignIn, startSignIn } from '../../oauth/sign-ins.ts';
 import { startLink } from '../../sso/attempt.ts';
 import type { FormError } from '../pages/form-page.ts';
@@ -21,11 +21,11 @@ import {
   busy,
   type FormPurpose,
   type FormResult,
+  findPage,
   formPage,
   notAMember,
   type PageServices,
   type PostedForm,
-  pageOf,
   signInAgain,
   staleForm,
   throttled,
@@ -65,11 +65,11 @@ async function enterByForm(services: PageServices, posted: PostedForm): Promise<
   const email = (form.get('email') ?? '').trim();
   const password = form.get('password') ?? '';
   const again = (error: FormError) => signInAgain(services, posted, error, email);
-  const lead = leadOf(services, request, email);
+  const lead = findLead(services, request, email);
   if (lead !== undefined && password === '') return { reply: leadPage(lead) };
   // Spaces are in no address, but in the names under which other factors are throttled.
   if (email === '' || /\s/.test(email) || email.length > longestEmail || password === '') return again(unfinished);
-  const credentials = { email, password, address: request.remoteAddress, browser, userAgent: userAgentOf(request) };
+  const credentials = { email, password, address: request.remoteAddress, browser, userAgent: readUserAgent(request) };
   try {
     const result = await signIn(services, credentials, purpose.client);
     if (result.outcome !== 'signed-in') return again(withLead(explain(result, email, purpose), lead));
@@ -80,11 +80,11 @@ async function enterByForm(services: PageServices, posted: PostedForm): Promise<
 }
 
 /** The provider that users of the domain of an e-mail address must sign in with. */
-function leadOf({ accountStore, providers }: PageServices, request: Request, email: string): Lead | undefined {
-  const rule = domainRule(signInPolicyOf(accountStore), email);
+function findLead({ accountStore, providers }: PageServices, request: Request, email: string): Lead | undefined {
+  const rule = domainRule(readSignInPolicy(accountStore), email);
   const provider = rule && providers.find(rule.providerId);
   if (rule === undefined || !provider?.enabled) return undefined;
-  const address = startLink(provider, pageOf(request), request.query);
+  const address = startLink(provider, findPage(request), request.query);
   return { domain: rule.domain, name: provider.name, address };
 }
 
@@ -115,7 +115,7 @@ async function changeByForm(services: PageServices, posted: PostedForm): Promise
         return signInAgain(services, posted, staleForm, email);
     }
   } catch (error) {
-    if (error instanceof ApiError && error.code === 'invalid_body') {
+    if (error instanceof Refusal && error.code === 'invalid_body') {
       const fault = { status: 400, text: `The password ${commonPassword}.`, typed: true };
       return { reply: newPasswordPage(page, email, fault) };
     }
@@ -154,7 +154,7 @@ type NewPasswordResult =
 
 /**
  * Replaces the temporary password of a browser's user, and signs the browser in with the new one.
- * @throws {ApiError} `invalid_body` for a common password, `rate_limited`, `backpressure`, `store_unavailable`
+ * @throws {Refusal} `invalid_body` for a common password, `rate_limited`, `backpressure`, `store_unavailable`
  */
 async function replacePassword(
   services: PageServices,
@@ -175,23 +175,23 @@ async function replacePassword(
   const passwordHash = await passwords.hash(password, randomBytes, user.id);
   return directory
     .under({ id: user.id, address })
-    .change((draft) => exchange(services, draft, { signIn, passwordHash, browser }));
+    .change((tx) => exchange(services, tx, { signIn, passwordHash, browser }));
 }
 
 /** Drafts the change, unless the password has changed in the meantime. */
 function exchange(
   { clock, randomBytes }: Services,
-  draft: AccountDraft,
+  tx: AccountTransaction,
   given: { readonly signIn: CurrentSignIn; readonly passwordHash: string; readonly browser: Browser },
 ): NewPasswordResult {
   const { passwordHash, browser: before } = given;
   const { user: seen, authentication } = given.signIn;
-  const user = draft.users.get(seen.id);
+  const user = tx.users.get(seen.id);
   if (user?.passwordHash !== seen.passwordHash) return { outcome: 'over' };
   const now = clock.now();
-  const patched = draftUserPatch(draft, user, { passwordHash }, now, authentication);
-  endSessionsOf({ clock }, draft, user.id);
+  const patched = applyUserPatch(tx, user, { passwordHash }, now, authentication);
+  endUserSessions({ clock }, tx, user.id);
   const browser = renewBrowser(before, randomBytes);
-  const signIn = startSignIn(draft, patched, { before, browser, authentication, now });
+  const signIn = startSignIn(tx, patched, { before, browser, authentication, now });
   return { outcome: 'signed-in', browser, signIn };
 }

@@ -1,15 +1,15 @@
-import { ApiError } from '../../../contract/errors.ts';
-import type { Reply } from '../../../http/types.ts';
+import { Refusal } from '../../../contract/errors.ts';
+import type { HttpResponse } from '../../../http/types.ts';
 import { OAuthError } from '../../oauth/oauth-error.ts';
 import { html } from './html.ts';
-import { pageReply } from './page.ts';
+import { pageResponse } from './page.ts';
 
 /**
  * The page for an error that cannot be returned to the client.
  * @param reason for the operator of the client
  */
-export function failurePage(status: number, reason: string, retryAfter?: number): Reply {
-  return pageReply({
+export function failurePage(status: number, reason: string, retryAfter?: number): HttpResponse {
+  return pageResponse({
     status,
     title: 'Sign-in is not possible',
     retryAfter: retryAfter && Math.ceil(retryAfter),
@@ -20,8 +20,8 @@ export function failurePage(status: number, reason: string, retryAfter?: number)
 }
 
 /** The page while accounts are unavailable, through no fault of the client. */
-export function laterPage({ status, message, retryAfter = 1 }: ApiError): Reply {
-  return pageReply({
+export function laterPage({ status, message, retryAfter = 1 }: Refusal): HttpResponse {
+  return pageResponse({
     status,
     title: 'Not possible just now',
     retryAfter: Math.ceil(retryAfter),
@@ -32,9 +32,9 @@ export function laterPage({ status, message, retryAfter = 1 }: ApiError): Reply 
 }
 
 /** The page for a refusal. @throws any other error */
-export function refusalPage(error: unknown): Reply {
-  if (error instanceof ApiError && error.code === 'engine_unavailable') return laterPage(error);
-  if (error instanceof OAuthError || error instanceof ApiError)
+export function refusalPage(error: unknown): HttpResponse {
+  if (error instanceof Refusal && error.code === 'engine_unavailable') return laterPage(error);
+  if (error instanceof OAuthError || error instanceof Refusal)
     return failurePage(error.status, error.message, error.retryAfter);
   throw error;
 }

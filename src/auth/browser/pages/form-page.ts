@@ -1,8 +1,8 @@
-import type { Reply } from '../../../http/types.ts';
+import type { HttpResponse } from '../../../http/types.ts';
 import { type Browser, formToken } from '../../cookies/browser.ts';
 import type { PasskeyOptions, PasskeyPages } from '../../factors/passkeys/options.ts';
 import { type Html, html } from './html.ts';
-import { type PageScript, pageReply, pageScript } from './page.ts';
+import { type PageScript, pageResponse, pageScript } from './page.ts';
 
 /** The common parts of pages with a form. The form is posted to the page's own address, which contains the request. */
 export interface FormPage {
@@ -30,7 +30,7 @@ export interface FormError {
 }
 
 /** Replies with a page that has one form. The form carries the CSRF token of this browser. */
-export function formReply(
+export function formResponse(
   page: FormPage,
   content: {
     readonly title: string;
@@ -42,9 +42,9 @@ export function formReply(
     readonly script?: PageScript;
     readonly more?: Html | undefined;
   },
-): Reply {
+): HttpResponse {
   const { title, heading = title, intro, error, form, passkey, script, more } = content;
-  return pageReply({
+  return pageResponse({
     status: error?.status ?? 200,
     title: error === undefined ? title : `Error: ${title}`,
     formTargets: page.redirectUri === null ? [] : formTargets(page.redirectUri),
@@ -71,7 +71,7 @@ export function errorAttributes(error: FormError | undefined): Html | undefined 
 /** Shows where the answer goes. A client can choose any name, but not any address. */
 function receiverNote({ redirectUri }: FormPage): Html | undefined {
   if (redirectUri === null) return undefined;
-  return html`<p class="note">You will be sent to <strong>${receiverOf(redirectUri)}</strong>.</p>`;
+  return html`<p class="note">You will be sent to <strong>${describeReceiver(redirectUri)}</strong>.</p>`;
 }
 
 /**
@@ -86,7 +86,7 @@ export function formTargets(redirectUri: string): readonly string[] {
   return [isWritable ? origin : protocol, 'https:'];
 }
 
-function receiverOf(redirectUri: string): string {
+function describeReceiver(redirectUri: string): string {
   const { protocol, host, hostname } = new URL(redirectUri);
   if (protocol === 'https:') return host;
   if (protocol === 'http:') return `a program on this device (${hostname})`;

@@ -11,19 +11,19 @@ export class Html {
 }
 
 /** The values that a template accepts. A list is joined; `undefined` is empty. */
-type Part = string | number | Html | readonly Html[] | undefined;
+type TemplateValue = string | number | Html | readonly Html[] | undefined;
 
 /** An HTML template that escapes every text, also within quoted attributes. */
-export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
-  const texts = strings.map((string, at) => string + textOf(parts[at]));
+export function html(strings: TemplateStringsArray, ...values: readonly TemplateValue[]): Html {
+  const texts = strings.map((string, at) => string + renderValue(values[at]));
   return new Html(texts.join(''));
 }
 
-function textOf(part: Part): string {
-  if (part === undefined) return '';
-  if (part instanceof Html) return part.text;
-  if (typeof part === 'object') return part.map(({ text }) => text).join('');
-  const shown = replaceActive(String(part), () => '\ufffd');
+function renderValue(value: TemplateValue): string {
+  if (value === undefined) return '';
+  if (value instanceof Html) return value.text;
+  if (typeof value === 'object') return value.map(({ text }) => text).join('');
+  const shown = replaceActive(String(value), () => '\ufffd');
   return shown.replace(/[&<>"']/g, (character) => escapes[character]!);
 }
 

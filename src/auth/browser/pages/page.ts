@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Reply } from '../../../http/types.ts';
+import type { HttpResponse } from '../../../http/types.ts';
 import { Html, html } from './html.ts';
 
 /** The icon of every page: three bars at a flagpole. */
@@ -31,19 +31,28 @@ export interface PageScript {
 }
 
 export function pageScript(text: string): PageScript {
-  return { text, hash: hashOf(text) };
+  return { text, hash: hashSource(text) };
 }
 
-function hashOf(text: string): string {
+function hashSource(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 }
 
 /** Three figures at a flagpole. */
-const mark = html`<svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="2.5"
+const logo = html`<svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="2.5"
 stroke-linecap="round" aria-hidden="true"><path d="M4 3v18M9 5h11M9 10h7M9 15h3"/></svg>`;
 
 /** A complete page: no script but its own, no external resources, not framed, not cached. */
-export function pageReply({ status, title, content, formTargets, cookie, retryAfter, script, refresh }: Page): Reply {
+export function pageResponse({
+  status,
+  title,
+  content,
+  formTargets,
+  cookie,
+  retryAfter,
+  script,
+  refresh,
+}: Page): HttpResponse {
   const document = html`<!doctype html>
 <html lang="en">
 <head>
@@ -58,7 +67,7 @@ ${refresh === undefined ? undefined : html`<meta http-equiv="refresh" content="0
 </head>
 <body>
 <main>
-<p class="brand">${mark}flagmeter</p>
+<p class="brand">${logo}flagmeter</p>
 ${content}
 </main>
 ${
@@ -162,4 +171,4 @@ a { color: var(--accent); }
 }
 `;
 
-const styleHash = hashOf(style);
+const styleHash = hashSource(style);

@@ -1,8 +1,8 @@
 import { type ProviderRefusalCode, providerRefusals } from '../../../contract/provider-refusals.ts';
-import type { Reply } from '../../../http/types.ts';
-import { type FormPage, formReply } from './form-page.ts';
+import type { HttpResponse } from '../../../http/types.ts';
+import { type FormPage, formResponse } from './form-page.ts';
 import { type Html, html } from './html.ts';
-import { pageReply } from './page.ts';
+import { pageResponse } from './page.ts';
 
 /** The refusals that the user may be able to overcome by a new attempt. */
 const passing: ReadonlySet<ProviderRefusalCode> = new Set([
@@ -17,11 +17,11 @@ export function providerFailurePage(
   name: string,
   { code }: { readonly code: ProviderRefusalCode },
   again: string,
-): Reply {
+): HttpResponse {
   const hint = passing.has(code)
     ? html`<p>Try again in a moment, or go back and sign in another way.</p>`
     : html`<p>Contact the administrator of this service.</p>`;
-  return pageReply({
+  return pageResponse({
     status: code === 'provider_unreachable' ? 503 : 403,
     title: 'Sign-in is not possible',
     ...(code === 'provider_unreachable' && { retryAfter: 5 }),
@@ -34,8 +34,8 @@ ${hint}
 }
 
 /** The page for the answer of a provider that this browser has not asked for, or that came too late. */
-export function staleAttemptPage(): Reply {
-  return pageReply({
+export function staleAttemptPage(): HttpResponse {
+  return pageResponse({
     status: 400,
     title: 'Sign-in is not possible',
     content: html`<h1>This sign-in has expired</h1>
@@ -53,20 +53,20 @@ export interface Lead {
 }
 
 /** The page that leads the users of a domain to their provider. */
-export function leadPage({ name, domain, address }: Lead): Reply {
+export function leadPage({ name, domain, address }: Lead): HttpResponse {
   return continueWith(name, address, html`Users of <strong>${domain}</strong> sign in with ${name}.`);
 }
 
 /** The page that leads a user to a provider, to link an account there. @param cookie of the attempt */
-export function continueWithPage(name: string, email: string, address: string, cookie: string): Reply {
+export function continueWithPage(name: string, email: string, address: string, cookie: string): HttpResponse {
   const task = html`<strong>${email}</strong> will sign in with ${name} from now on.`;
   return continueWith(name, address, task, cookie);
 }
 
 /** A page, because a redirect in answer to a form would be subject to the `form-action` of the page. */
-function continueWith(name: string, address: string, task: Html, cookie?: string): Reply {
+function continueWith(name: string, address: string, task: Html, cookie?: string): HttpResponse {
   const title = `Continue with ${name}`;
-  return pageReply({
+  return pageResponse({
     status: 200,
     title,
     refresh: address,
@@ -77,8 +77,8 @@ function continueWith(name: string, address: string, task: Html, cookie?: string
   });
 }
 
-export function unknownProviderPage(): Reply {
-  return pageReply({
+export function unknownProviderPage(): HttpResponse {
+  return pageResponse({
     status: 404,
     title: 'Sign-in is not possible',
     content: html`<h1>Sign-in is not possible</h1>
@@ -90,7 +90,7 @@ export function linkAccountPage(
   page: FormPage,
   { email }: { readonly email: string },
   providers: readonly { readonly id: string; readonly name: string }[],
-): Reply {
+): HttpResponse {
   const task =
     providers.length === 0
       ? html`No further identity provider is available for <strong>${email}</strong>.`
@@ -98,7 +98,7 @@ export function linkAccountPage(
   const buttons = providers.map(
     ({ id, name }) => html`<button name="provider" value="${id}">Link an account at ${name}</button>`,
   );
-  return formReply(page, {
+  return formResponse(page, {
     title: 'Link an account',
     intro: html`<p>${task}</p>`,
     form: html`<input type="hidden" name="action" value="link">

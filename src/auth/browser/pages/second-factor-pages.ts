@@ -1,14 +1,14 @@
 import { encode } from 'uqr';
-import type { Reply } from '../../../http/types.ts';
+import type { HttpResponse } from '../../../http/types.ts';
 import type { User } from '../../../storage/lmdb/records.ts';
-import { errorAttributes, type FormError, type FormPage, formReply, passkeyButton } from './form-page.ts';
+import { errorAttributes, type FormError, type FormPage, formResponse, passkeyButton } from './form-page.ts';
 import { type Html, html } from './html.ts';
 
 const cancel = html`<button class="other" name="action" value="cancel" formnovalidate>Cancel</button>`;
 
 /** The page on which a user enters a code of the authenticator app, after the password. */
-export function codePage(page: FormPage, email: string, error?: FormError): Reply {
-  return formReply(page, {
+export function codePage(page: FormPage, email: string, error?: FormError): HttpResponse {
+  return formResponse(page, {
     title: 'Two-step verification',
     intro: html`<p>Enter the code that your authenticator app shows for <strong>${email}</strong>, to continue to
 <strong>${page.clientName}</strong>.</p>`,
@@ -23,8 +23,8 @@ ${cancel}`,
 }
 
 /** The same page for a user without the authenticator app at hand. */
-export function recoveryPage(page: FormPage, email: string, error?: FormError): Reply {
-  return formReply(page, {
+export function recoveryPage(page: FormPage, email: string, error?: FormError): HttpResponse {
+  return formResponse(page, {
     title: 'Use a recovery code',
     intro: html`<p>Enter one of the recovery codes of <strong>${email}</strong>. Each can be used once.</p>`,
     error,
@@ -50,8 +50,8 @@ export function enrolmentPage(
   email: string,
   { secret, uri, signed }: ShownSecret,
   error?: FormError,
-): Reply {
-  return formReply(page, {
+): HttpResponse {
+  return formResponse(page, {
     title: 'Set up two-step verification',
     intro: html`<p>Scan this code with an authenticator app, then enter the code that the app shows for
 <strong>${email}</strong>. From then on, signing in with the password also needs a code of the app.</p>
@@ -77,8 +77,8 @@ function qrImage(uri: string): Html | undefined {
 }
 
 /** The page of a user who has an authenticator app. @param left the number of unused recovery codes */
-export function authenticatorPage(page: FormPage, email: string, left: number): Reply {
-  return formReply(page, {
+export function authenticatorPage(page: FormPage, email: string, left: number): HttpResponse {
+  return formResponse(page, {
     title: 'Two-step verification',
     intro: html`<p><strong>${email}</strong> has an authenticator app, and ${left} of 10 recovery codes left.</p>
 <p class="note">New recovery codes replace all others.</p>`,
@@ -87,8 +87,8 @@ export function authenticatorPage(page: FormPage, email: string, left: number): 
   });
 }
 
-export function recoveryCodesPage(page: FormPage, codes: readonly string[]): Reply {
-  return formReply(page, {
+export function recoveryCodesPage(page: FormPage, codes: readonly string[]): HttpResponse {
+  return formResponse(page, {
     title: 'Save your recovery codes',
     intro: html`<p>Each of these codes replaces the authenticator app once, for example if the device is lost. They are not shown
 again.</p>
@@ -104,13 +104,13 @@ const longestName = 64;
  * The page on which a user adds a passkey.
  * @param isFull whether the user has as many as possible
  */
-export function addPasskeyPage(page: FormPage, user: User, isFull: boolean, error?: FormError): Reply {
+export function addPasskeyPage(page: FormPage, user: User, isFull: boolean, error?: FormError): HttpResponse {
   const { passkeys, browser } = page;
   const passkey =
     passkeys && !isFull
       ? passkeyButton('add-passkey', 'Add a passkey', passkeys.add(browser, user), { primary: true })
       : undefined;
-  return formReply(page, {
+  return formResponse(page, {
     title: 'Add a passkey',
     intro: html`<p>for <strong>${user.email}</strong></p>
 <p class="note">${isFull ? full : benefit}</p>`,
@@ -128,11 +128,11 @@ export function passkeyStepPage(
   page: FormPage,
   user: User,
   { hasApp, error }: { readonly hasApp: boolean; readonly error?: FormError | undefined },
-): Reply | undefined {
+): HttpResponse | undefined {
   const options = page.passkeys?.prove(page.browser, user);
   if (options === undefined) return undefined;
   const passkey = passkeyButton('prove-passkey', 'Use a passkey', options, { primary: true });
-  return formReply(page, {
+  return formResponse(page, {
     title: 'Two-step verification',
     intro: html`<p>Use a passkey of <strong>${user.email}</strong> to continue to <strong>${page.clientName}</strong>. Your browser
 needs JavaScript.</p>`,
@@ -145,11 +145,11 @@ ${hasApp ? html`<button class="other" name="action" value="authenticator" formno
 }
 
 /** The page on which a user chooses the second factor that the policy demands; `undefined` if passkeys are impossible. */
-export function chooseFactorPage(page: FormPage, user: User, error?: FormError): Reply | undefined {
+export function chooseFactorPage(page: FormPage, user: User, error?: FormError): HttpResponse | undefined {
   const options = page.passkeys?.add(page.browser, user);
   if (options === undefined) return undefined;
   const passkey = passkeyButton('add-passkey', 'Add a passkey', options, { primary: true });
-  return formReply(page, {
+  return formResponse(page, {
     title: 'Set up two-step verification',
     intro: html`<p>The account <strong>${user.email}</strong> needs a second factor. With a passkey, you sign in with your fingerprint, your
 face or the PIN of your device. An authenticator app shows a code to type after the password.</p>`,
@@ -185,11 +185,11 @@ const maxBytes = 1003;
 export function qrCode(text: string): QrCode | undefined {
   if (Buffer.byteLength(text) > maxBytes) return undefined;
   const { size, data } = encode(text, { ecc: 'L', border: 0 });
-  return { size, path: data.map(pathOf).join('') };
+  return { size, path: data.map(drawRow).join('') };
 }
 
 /** One rectangle for each run of dark modules in a row. */
-function pathOf(row: readonly boolean[], y: number): string {
+function drawRow(row: readonly boolean[], y: number): string {
   const text = row.map((dark) => (dark ? '1' : '0')).join('');
   const runs = Array.from(text.matchAll(/1+/g));
   return runs.map(({ index, 0: run }) => `M${index} ${y}h${run.length}v1h-${run.length}z`).join('');

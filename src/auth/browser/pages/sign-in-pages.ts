@@ -1,6 +1,6 @@
 import { passwordLength } from '../../../contract/sign-in.ts';
-import type { Reply } from '../../../http/types.ts';
-import { errorAttributes, type FormError, type FormPage, formReply, passkeyButton } from './form-page.ts';
+import type { HttpResponse } from '../../../http/types.ts';
+import { errorAttributes, type FormError, type FormPage, formResponse, passkeyButton } from './form-page.ts';
 import { type Html, html } from './html.ts';
 
 export const longestEmail = 320;
@@ -9,7 +9,7 @@ export const longestEmail = 320;
  * The page on which a user signs in.
  * @param email the initial content of the field
  */
-export function loginPage(page: FormPage, email: string, error?: FormError): Reply {
+export function loginPage(page: FormPage, email: string, error?: FormError): HttpResponse {
   const wrong = errorAttributes(error);
   const focus = html` autofocus`;
   const { browser, passkeys, leadsByEmail } = page;
@@ -17,7 +17,7 @@ export function loginPage(page: FormPage, email: string, error?: FormError): Rep
   // After a refused passkey, a program that answers by itself must not answer again without end.
   const offered = error === undefined || error.typed === true;
   const passkey = passkeys && passkeyButton('passkey', label, passkeys.signIn(browser), { offered });
-  return formReply(page, {
+  return formResponse(page, {
     title: 'Sign in',
     intro: html`<p>to continue to <strong>${page.clientName}</strong></p>`,
     error,
@@ -44,9 +44,9 @@ function providerLinks({ providers }: FormPage): Html | undefined {
   return html`<p class="or">or</p>\n${links}`;
 }
 
-export function newPasswordPage(page: FormPage, email: string, error?: FormError): Reply {
+export function newPasswordPage(page: FormPage, email: string, error?: FormError): HttpResponse {
   const wrong = errorAttributes(error);
-  return formReply(page, {
+  return formResponse(page, {
     title: 'Choose a password',
     intro: html`<p>The password of <strong>${email}</strong> was generated, or set by someone else. Choose your own to continue to
 <strong>${page.clientName}</strong>.</p>`,
@@ -64,8 +64,8 @@ ${wrong}>
 }
 
 /** The page on which signed-in users confirm that they want to continue with their account. */
-export function confirmPage(page: FormPage, email: string): Reply {
-  return formReply(page, {
+export function confirmPage(page: FormPage, email: string): HttpResponse {
+  return formResponse(page, {
     title: 'Continue?',
     heading: `Continue to ${page.clientName}?`,
     intro: html`<p>You are signed in as <strong>${email}</strong>.</p>`,

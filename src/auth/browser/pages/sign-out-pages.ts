@@ -1,14 +1,14 @@
-import type { Reply } from '../../../http/types.ts';
+import type { HttpResponse } from '../../../http/types.ts';
 import { formTargets } from './form-page.ts';
 import { html } from './html.ts';
-import { pageReply } from './page.ts';
+import { pageResponse } from './page.ts';
 
 /**
  * The page on which users confirm that they want to sign out. The form is posted to the page's own address.
  * @param returnTo where they are sent afterwards
  */
-export function signOutPage(email: string, returnTo: string | undefined): Reply {
-  return pageReply({
+export function signOutPage(email: string, returnTo: string | undefined): HttpResponse {
+  return pageResponse({
     status: 200,
     title: 'Sign out?',
     formTargets: returnTo === undefined ? [] : formTargets(returnTo),
@@ -20,8 +20,8 @@ export function signOutPage(email: string, returnTo: string | undefined): Reply 
   });
 }
 
-export function signedOutPage(): Reply {
-  return pageReply({
+export function signedOutPage(): HttpResponse {
+  return pageResponse({
     status: 200,
     title: 'Signed out',
     content: html`<h1>You are signed out</h1>
@@ -30,8 +30,8 @@ export function signedOutPage(): Reply {
 }
 
 /** The page for a failure. @param reason for the operator of the client */
-export function signOutFailurePage(status: number, reason: string): Reply {
-  return pageReply({
+export function signOutFailurePage(status: number, reason: string): HttpResponse {
+  return pageResponse({
     status,
     title: 'Sign-out failed',
     content: html`<h1>You are not signed out</h1>

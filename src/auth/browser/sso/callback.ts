@@ -1,17 +1,17 @@
-import { ApiError } from '../../../contract/errors.ts';
-import type { Reply, Request } from '../../../http/types.ts';
+import { Refusal } from '../../../contract/errors.ts';
+import type { HttpResponse, Request } from '../../../http/types.ts';
 import type { IdentityProvider } from '../../../storage/lmdb/auth-records.ts';
 import { BrowserCookie } from '../../cookies/browser.ts';
-import { type Counted, countAddress, uncountAttempt } from '../../factors/login-throttle.ts';
+import { type CountedAttempt, countAddress, uncountAttempt } from '../../factors/login-throttle.ts';
 import { consoleClientId, findClient } from '../../oauth/clients.ts';
-import { userAgentOf } from '../../oauth/draft-sign-in.ts';
+import { readUserAgent } from '../../oauth/draft-sign-in.ts';
 import { parseForm } from '../../oauth/forms.ts';
 import { currentSignIn } from '../../oauth/sign-ins.ts';
 import { type Attempt, attemptCookie, startLink } from '../../sso/attempt.ts';
 import { type ProviderIdentity, readIdentity } from '../../sso/claims.ts';
 import { enter, linkAccount } from '../../sso/enter.ts';
 import { ProviderRefusal } from '../../sso/provider-refusal.ts';
-import { urlsOf } from '../../sso/providers.ts';
+import { buildProviderUrls } from '../../sso/providers.ts';
 import type { SsoServices } from '../../sso/services.ts';
 import { providerFailurePage, staleAttemptPage } from '../pages/provider-pages.ts';
 import { continuation } from './start.ts';
@@ -22,37 +22,41 @@ let checking = 0;
 
 /**
  * Takes a browser back from a provider (OpenID Connect Core §3.1.2.5).
- * @throws {ApiError} `backpressure`, `store_unavailable`, `engine_unavailable`
+ * @throws {Refusal} `backpressure`, `store_unavailable`, `engine_unavailable`
  */
-export async function finishSso(services: SsoServices, request: Request, provider: IdentityProvider): Promise<Reply> {
+export async function finishSso(
+  services: SsoServices,
+  request: Request,
+  provider: IdentityProvider,
+): Promise<HttpResponse> {
   const cookie = attemptCookie(services);
   const state = parseForm(request.query).get('state') ?? '';
   const attempt = cookie.read(request, state, services.clock.now());
   // The browser has not started this sign-in, or has started it with another provider (RFC 9700 §4.4).
   if (attempt === undefined || attempt.provider !== provider.id) return staleAttemptPage();
-  if (checking >= mostAtOnce) throw new ApiError('backpressure', 'Many users are signing in', 1);
+  if (checking >= mostAtOnce) throw new Refusal('backpressure', 'Many users are signing in', 1);
   checking += 1;
   try {
-    const reply = await answer(services, request, provider, attempt);
-    return { ...reply, cookies: [...(reply.cookies ?? []), cookie.remove(state)] };
+    const response = await handleCallback(services, request, provider, attempt);
+    return { ...response, cookies: [...(response.cookies ?? []), cookie.remove(state)] };
   } finally {
     checking -= 1;
   }
 }
 
-async function answer(
+async function handleCallback(
   services: SsoServices,
   request: Request,
   provider: IdentityProvider,
   attempt: Attempt,
-): Promise<Reply> {
+): Promise<HttpResponse> {
   let email: string | null = null;
   try {
     const { identity, idToken, counted } = await prove(services, request, provider, attempt);
     ({ email } = identity);
-    const reply = await signInAs(services, request, { provider, attempt, identity, idToken });
+    const response = await signInAs(services, request, { provider, attempt, identity, idToken });
     await uncountAttempt(services, counted);
-    return reply;
+    return response;
   } catch (error) {
     if (!(error instanceof ProviderRefusal)) throw error;
     return refuse(services, request, { provider, attempt, email, refusal: error });
@@ -65,11 +69,11 @@ async function prove(
   request: Request,
   provider: IdentityProvider,
   attempt: Attempt,
-): Promise<Pick<Proven, 'identity' | 'idToken'> & { readonly counted: Counted }> {
-  const { redirectUri } = urlsOf(services.issuer, provider);
+): Promise<Pick<Proven, 'identity' | 'idToken'> & { readonly counted: CountedAttempt }> {
+  const { redirectUri } = buildProviderUrls(services.issuer, provider);
   const counted = await countAddress(services, request.remoteAddress);
   if (counted.wait > 0)
-    throw new ApiError('rate_limited', 'Too many sign-ins from this network have failed', counted.wait);
+    throw new Refusal('rate_limited', 'Too many sign-ins from this network have failed', counted.wait);
   const checked = await services.providerClient.exchange(provider, { ...attempt, redirectUri }, request.query);
   const identity = await readIdentity(provider, checked);
   return { identity, idToken: checked.idToken, counted };
@@ -82,7 +86,7 @@ interface Proven {
   readonly idToken: string;
 }
 
-async function signInAs(services: SsoServices, request: Request, proven: Proven): Promise<Reply> {
+async function signInAs(services: SsoServices, request: Request, proven: Proven): Promise<HttpResponse> {
   const { attempt, ...account } = proven;
   const cookie = new BrowserCookie(services.issuer);
   const browser = cookie.read(request);
@@ -106,7 +110,7 @@ async function signInAs(services: SsoServices, request: Request, proven: Proven)
     link: attempt.link,
     // The page that continues checks the client.
     client: findClient(services.directory, consoleClientId)!,
-    userAgent: userAgentOf(request),
+    userAgent: readUserAgent(request),
   });
   return { status: 303, headers, cookies: [cookie.write(renewed)] };
 }
@@ -116,7 +120,7 @@ function destination({ audience }: SsoServices, attempt: Attempt): string {
   return attempt.linkTo === undefined ? continuation(attempt) : `${audience}/settings/you`;
 }
 
-interface Refused extends Pick<Proven, 'provider' | 'attempt'> {
+interface RefusedAttempt extends Pick<Proven, 'provider' | 'attempt'> {
   /** What the provider says, if the refusal came later. */
   readonly email: string | null;
   readonly refusal: ProviderRefusal;
@@ -125,11 +129,11 @@ interface Refused extends Pick<Proven, 'provider' | 'attempt'> {
 async function refuse(
   { directory }: SsoServices,
   { remoteAddress: address }: Request,
-  { provider, attempt, email, refusal }: Refused,
-): Promise<Reply> {
+  { provider, attempt, email, refusal }: RefusedAttempt,
+): Promise<HttpResponse> {
   const proof = { factors: ['provider'], provider: provider.name, reason: refusal.code } as const;
   const target = { type: 'user', id: '', name: email ?? '' };
-  await directory.under({ address }).change((draft) => draft.note('sign-in.refused', null, target, proof));
+  await directory.under({ address }).change((tx) => tx.note('sign-in.refused', null, target, proof));
   const isLink = (attempt.link ?? attempt.linkTo) !== undefined;
   const again = isLink ? attempt.page : startLink(provider, attempt.page, attempt.query);
   return providerFailurePage(provider.name, refusal, `../../${again}`);

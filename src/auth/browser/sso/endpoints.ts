@@ -1,22 +1,22 @@
 import Type from 'typebox';
 import { text } from '../../../contract/shapes/fields.ts';
 import type { Endpoint } from '../../../http/endpoint.ts';
-import type { Handler, Reply, Request } from '../../../http/types.ts';
+import type { Handler, HttpResponse, Request } from '../../../http/types.ts';
 import type { IdentityProvider } from '../../../storage/lmdb/auth-records.ts';
 import { AuthorizationError, UnknownReturnAddress } from '../../oauth/authorization-request.ts';
-import { OAuthError, oauthErrorReply, oauthRefusal } from '../../oauth/oauth-error.ts';
+import { OAuthError, oauthErrorResponse, oauthRefusal } from '../../oauth/oauth-error.ts';
 import { ProviderRefusal } from '../../sso/provider-refusal.ts';
 import type { SsoServices } from '../../sso/services.ts';
 import { pageEndpoint } from '../forms/page-endpoints.ts';
 import { failurePage, refusalPage } from '../pages/failure-page.ts';
 import { providerFailurePage, unknownProviderPage } from '../pages/provider-pages.ts';
 import { finishSso } from './callback.ts';
-import { answerSignedOut, logOutFromProvider } from './logout.ts';
+import { handleSignedOut, logOutFromProvider } from './logout.ts';
 import { startParameters, startSso } from './start.ts';
 
 const access = { credential: 'None; a cookie of the attempt', who: 'Anyone with a browser' };
 
-const answers = {
+const responses = {
   400: 'A page: the request is malformed, or this browser has not started the sign-in.',
   403: 'A page: the provider or this service refuses the sign-in. It shows the code of the reason.',
   404: 'A page: there is no such provider, or it is disabled.',
@@ -29,7 +29,7 @@ export const ssoPages: readonly Endpoint<SsoServices>[] = [
     operationId: 'startProviderSignIn',
     summary: 'Sign in a user with an identity provider',
     query: startParameters,
-    answers: { ...answers, 303: 'To the provider.' },
+    responses: { ...responses, 303: 'To the provider.' },
     bind: (services) => withProvider(services, startSso),
   }),
   pageEndpoint('GET /connect/providers/:id/callback', access, {
@@ -42,8 +42,8 @@ export const ssoPages: readonly Endpoint<SsoServices>[] = [
       iss: Type.Optional(text('The issuer that answers (RFC 9207).')),
       error: Type.Optional(text('The error code, if the provider refuses.')),
     }),
-    answers: {
-      ...answers,
+    responses: {
+      ...responses,
       303: 'To the page that started the sign-in.',
       429: 'A page: too many sign-ins have failed.',
     },
@@ -53,14 +53,14 @@ export const ssoPages: readonly Endpoint<SsoServices>[] = [
     operationId: 'finishProviderSignOut',
     summary: 'Receive a user who has signed out of an identity provider',
     query: Type.Object({ state: Type.Optional(text('The state of the sign-out.')) }),
-    answers: {
+    responses: {
       200: 'A page: the user is signed out.',
       303: 'To the client that asked for the sign-out.',
       400: 'A page: the request is malformed.',
     },
     bind: (services) => async (request) => {
       try {
-        return answerSignedOut(services, request);
+        return handleSignedOut(services, request);
       } catch (error) {
         return refusalPage(error);
       }
@@ -81,7 +81,7 @@ export const backChannelLogout: Endpoint<SsoServices> = {
     security: [],
     parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }],
     body: { 'application/x-www-form-urlencoded': { schema: logoutForm } },
-    answers: {
+    responses: {
       200: { description: 'The sign-ins and their sessions are ended.', headers: {} },
       400: oauthRefusal('The logout token is not valid.', { invalid_request: 'The logout token was used before' }),
     },
@@ -92,7 +92,7 @@ export const backChannelLogout: Endpoint<SsoServices> = {
       if (provider === undefined) throw new OAuthError('invalid_request', 'There is no such identity provider');
       return await logOutFromProvider(services, request, provider);
     } catch (error) {
-      if (error instanceof OAuthError) return oauthErrorReply(error);
+      if (error instanceof OAuthError) return oauthErrorResponse(error);
       throw error;
     }
   },
@@ -105,13 +105,13 @@ function enabledProvider({ providers }: SsoServices, id = ''): IdentityProvider 
 
 function withProvider(
   services: SsoServices,
-  answer: (services: SsoServices, request: Request, provider: IdentityProvider) => Promise<Reply>,
+  handle: (services: SsoServices, request: Request, provider: IdentityProvider) => Promise<HttpResponse>,
 ): Handler {
   return async (request, params) => {
     const provider = enabledProvider(services, params['id']);
     if (provider === undefined) return unknownProviderPage();
     try {
-      return await answer(services, request, provider);
+      return await handle(services, request, provider);
     } catch (error) {
       if (error instanceof ProviderRefusal) return providerFailurePage(provider.name, error, `?${request.query}`);
       if (error instanceof AuthorizationError || error instanceof UnknownReturnAddress)

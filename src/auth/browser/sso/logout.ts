@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { hashSecret } from '../../../accounts/secrets.ts';
-import { ApiError } from '../../../contract/errors.ts';
-import type { Reply, Request } from '../../../http/types.ts';
+import { Refusal } from '../../../contract/errors.ts';
+import type { HttpResponse, Request } from '../../../http/types.ts';
 import type { Authentication, IdentityProvider } from '../../../storage/lmdb/auth-records.ts';
 import type { Browser } from '../../cookies/browser.ts';
 import { redirect } from '../../oauth/authorization-request.ts';
@@ -13,7 +13,7 @@ import { endSignIn, noteEnd } from '../../oauth/sessions.ts';
 import { clockTolerance, readUnverified } from '../../oauth/tokens.ts';
 import { RoundTripCookie } from '../../sso/attempt.ts';
 import { ProviderRefusal } from '../../sso/provider-refusal.ts';
-import { urlsOf } from '../../sso/providers.ts';
+import { buildProviderUrls } from '../../sso/providers.ts';
 import type { SsoServices } from '../../sso/services.ts';
 import { signedOutPage } from '../pages/sign-out-pages.ts';
 
@@ -48,21 +48,21 @@ export async function logOutAtProvider(
   services: SsoServices,
   authentication: Authentication | undefined,
   back?: { readonly to: Destination; readonly browser: Browser },
-): Promise<Reply | undefined> {
+): Promise<HttpResponse | undefined> {
   const { issuer, clock, randomBytes, providers, providerClient } = services;
   const { provider: session } = authentication ?? {};
   const provider = session && providers.find(session.id);
   if (session === undefined || provider === undefined) return undefined;
   const state = Buffer.from(randomBytes(32)).toString('base64url');
   const parameters = {
-    post_logout_redirect_uri: urlsOf(issuer, provider).postLogoutRedirectUri,
+    post_logout_redirect_uri: buildProviderUrls(issuer, provider).postLogoutRedirectUri,
     state,
     ...(session.idToken !== undefined && { id_token_hint: session.idToken }),
   };
   try {
     const url = await providerClient.endSessionUrl(provider, parameters);
     if (url === undefined) return undefined;
-    const cookie = back && returnCookie(services).write(back.browser, keptOf(back.to, state, clock.now()));
+    const cookie = back && returnCookie(services).write(back.browser, createReturnState(back.to, state, clock.now()));
     const headers = { location: url.href, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' };
     return { status: 303, headers, ...(cookie !== undefined && { cookies: [cookie] }) };
   } catch (error) {
@@ -71,12 +71,12 @@ export async function logOutAtProvider(
   }
 }
 
-function keptOf({ clientId, uri, state: clientState }: Destination, state: string, startedAt: number) {
+function createReturnState({ clientId, uri, state: clientState }: Destination, state: string, startedAt: number) {
   return { state, clientId, uri, clientState, startedAt };
 }
 
 /** Takes a browser back after the sign-out at a provider, and returns it to the client that asked for it. */
-export function answerSignedOut(services: SsoServices, request: Request): Reply {
+export function handleSignedOut(services: SsoServices, request: Request): HttpResponse {
   const { directory, audience, clock } = services;
   const cookie = returnCookie(services);
   const state = parseForm(request.query).get('state') ?? '';
@@ -101,22 +101,22 @@ export async function logOutFromProvider(
   services: SsoServices,
   request: Request,
   provider: IdentityProvider,
-): Promise<Reply> {
+): Promise<HttpResponse> {
   const token = (await readForm(request)).get('logout_token');
   if (token === undefined) throw new OAuthError('invalid_request', 'logout_token is missing');
   const { jti, iat, exp, ended } = await readLogoutToken(services, provider, token);
   const { clock, directory } = services;
   const key = hashSecret(JSON.stringify([provider.issuer, jti]));
-  await directory.under({ address: request.remoteAddress }).change((draft) => {
-    if (draft.has('logoutTokens', key)) throw new OAuthError('invalid_request', 'The logout token was used before');
+  await directory.under({ address: request.remoteAddress }).change((tx) => {
+    if (tx.has('logoutTokens', key)) throw new OAuthError('invalid_request', 'The logout token was used before');
     const lastSecond = Math.max(exp ?? 0, iat + lifetimeSeconds) + clockTolerance;
-    draft.put('logoutTokens', key, lastSecond * 1000);
+    tx.put('logoutTokens', key, lastSecond * 1000);
     const users = new Set<string>();
-    for (const { userId, signIn } of takeSignIns(draft, ended)) {
-      endSignIn({ clock }, draft, userId, signIn);
+    for (const { userId, signIn } of takeSignIns(tx, ended)) {
+      endSignIn({ clock }, tx, userId, signIn);
       users.add(userId);
     }
-    for (const userId of users) noteEnd(draft, 'session.ended', userId);
+    for (const userId of users) noteEnd(tx, 'session.ended', userId);
   });
   return { status: 200, headers: { 'cache-control': 'no-store' } };
 }
@@ -141,7 +141,7 @@ async function readLogoutToken(
   if (!['jwt', 'logout+jwt'].includes(typ.toLowerCase())) refuse('The token is not a logout token');
   const claims = await issuers.verify(token, { issuer, audience: clientId }).catch((error) => {
     if (!(error instanceof ProviderRefusal)) throw error;
-    if (error.code === 'provider_unreachable') throw new ApiError('backpressure', error.message, 5);
+    if (error.code === 'provider_unreachable') throw new Refusal('backpressure', error.message, 5);
     return refuse(`The logout token is not valid: ${error.code}`);
   });
   const { jti, iat = 0, exp, sub, sid, events, nonce } = claims as typeof claims & Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { text } from '../../../contract/shapes/fields.ts';
 import { maxSignInAge } from '../../../contract/step-up.ts';
-import type { Reply, Request } from '../../../http/types.ts';
+import type { HttpResponse, Request } from '../../../http/types.ts';
 import type { IdentityProvider } from '../../../storage/lmdb/auth-records.ts';
 import type { User } from '../../../storage/lmdb/records.ts';
 import { type Browser, BrowserCookie, renewBrowser } from '../../cookies/browser.ts';
@@ -10,7 +10,7 @@ import { parseForm } from '../../oauth/forms.ts';
 import { type Attempt, attemptCookie, newBinding, pages } from '../../sso/attempt.ts';
 import type { Hints } from '../../sso/provider-client.ts';
 import { ProviderRefusal } from '../../sso/provider-refusal.ts';
-import { urlsOf } from '../../sso/providers.ts';
+import { buildProviderUrls } from '../../sso/providers.ts';
 import type { SsoServices } from '../../sso/services.ts';
 import { failurePage } from '../pages/failure-page.ts';
 import { continueWithPage, providerFailurePage } from '../pages/provider-pages.ts';
@@ -25,11 +25,16 @@ export const startParameters = Type.Object({
  * @throws {ProviderRefusal} as `ProviderClient.authorizationUrl`
  * @throws {AuthorizationError | UnknownReturnAddress | OAuthError} for a request that cannot continue
  */
-export async function startSso(services: SsoServices, request: Request, provider: IdentityProvider): Promise<Reply> {
+export async function startSso(
+  services: SsoServices,
+  request: Request,
+  provider: IdentityProvider,
+): Promise<HttpResponse> {
   const form = parseForm(request.query);
   const page = pages.find((each) => each === form.get('page')) ?? 'authorize';
   const query = form.get('query') ?? '';
-  const { maxAge, ...hints } = page === 'authorize' ? wishesOf(services, query) : { maxAge: maxSignInAge, ...noHints };
+  const { maxAge, ...hints } =
+    page === 'authorize' ? readWishes(services, query) : { maxAge: maxSignInAge, ...noHints };
   const cookie = new BrowserCookie(services.issuer);
   const known = cookie.read(request);
   const browser = known ?? renewBrowser(undefined, services.randomBytes);
@@ -55,7 +60,7 @@ async function beginAttempt(
   const attempt = { provider: provider.id, ...newBinding(randomBytes), ...wanted, startedAt: clock.now() };
   const cookie = attemptCookie(services).write(browser, attempt);
   if (cookie === undefined) return undefined;
-  const { redirectUri } = urlsOf(issuer, provider);
+  const { redirectUri } = buildProviderUrls(issuer, provider);
   const url = await providerClient.authorizationUrl(provider, { ...attempt, redirectUri }, hints);
   return { url: url.href, cookie };
 }
@@ -70,7 +75,7 @@ export async function leadToLink(
   provider: IdentityProvider,
   { email }: Pick<User, 'email'>,
   wanted: Pick<Attempt, 'page' | 'link' | 'linkTo'>,
-): Promise<Reply> {
+): Promise<HttpResponse> {
   try {
     const begun = await beginAttempt(services, browser, provider, { query: '', maxAge: null, ...wanted });
     if (begun === undefined) return failurePage(413, 'The request is too long');
@@ -84,7 +89,7 @@ export async function leadToLink(
 const noHints: Hints = { prompt: null, loginHint: null };
 
 /** What a client wishes of the sign-in, which the provider is asked for. */
-function wishesOf(services: SsoServices, query: string): Hints & Pick<Attempt, 'maxAge'> {
+function readWishes(services: SsoServices, query: string): Hints & Pick<Attempt, 'maxAge'> {
   const { maxAge, prompt, loginHint } = readAuthorizationRequest(services, query);
   const passed = (['login', 'select_account'] as const).filter((word) => prompt.has(word));
   return { maxAge, prompt: passed.length > 0 ? passed.join(' ') : null, loginHint };

@@ -1,4 +1,4 @@
-import type { AccountDraft } from '../../../accounts/account-draft.ts';
+import type { AccountTransaction } from '../../../accounts/account-draft.ts';
 import { notePasskey, passkeyId, passkeyKey } from '../../../accounts/passkeys.ts';
 import { relyingPartyId } from '../../../contract/sign-in.ts';
 import type { Passkey } from '../../../storage/lmdb/auth-records.ts';
@@ -6,9 +6,9 @@ import type { User } from '../../../storage/lmdb/records.ts';
 import type { Browser } from '../../cookies/browser.ts';
 import { noteSignIn } from '../../oauth/draft-sign-in.ts';
 import type { Services } from '../../oauth/services.ts';
-import { type Counted, countAttempt, forgiveAttempt, verifyCounted } from '../login-throttle.ts';
+import { type CountedAttempt, countAttempt, forgiveAttempt, verifyCounted } from '../login-throttle.ts';
 import { challengeExpiry } from './options.ts';
-import { answeredChallenge, isFramed, loadWebAuthn, responseJson, type SentAssertion } from './web-authn.ts';
+import { isFramed, loadWebAuthn, readChallenge, responseJson, type SentAssertion } from './web-authn.ts';
 
 interface PasskeyProof {
   readonly assertion: SentAssertion;
@@ -27,7 +27,7 @@ export type PasskeyFailure =
   /** The signature counter has not increased: the passkey may have been cloned. */
   | { readonly outcome: 'cloned' };
 
-interface Verified {
+interface VerifiedAssertion {
   readonly id: string;
   readonly challenge: string;
   readonly expiresAt: number;
@@ -47,11 +47,11 @@ const mostAnswered = 50;
 export async function acceptPasskey<Accepted>(
   services: Services,
   proof: PasskeyProof,
-  accept: (draft: AccountDraft, user: User) => Accepted,
+  accept: (tx: AccountTransaction, user: User) => Accepted,
 ): Promise<Accepted | PasskeyFailure> {
   const { directory } = services;
   const { assertion, address, browser } = proof;
-  const challenge = answeredChallenge(assertion);
+  const challenge = readChallenge(assertion);
   // First: without a page of ours, an attempt uses no disk space.
   const expiresAt = challengeExpiry(services, browser, challenge);
   if (expiresAt === undefined) return { outcome: 'stale' };
@@ -64,11 +64,11 @@ export async function acceptPasskey<Accepted>(
   const signed = await verifySigned(services, counted, proof, passkey);
   const verified = signed && { ...signed, id, challenge, expiresAt };
   const authority = verified && owner ? { id: owner.id, address } : { address };
-  const result = await directory.under(authority).change((draft) => {
-    const user = draft.users.get(owner?.id ?? '');
-    const failure = verified && user ? drawOn(draft, user, verified, services.clock.now()) : wrong;
-    if (failure === undefined) return { accepted: accept(draft, user!) };
-    noteSignIn(draft, 'sign-in.failed', user, { factors: ['passkey'] });
+  const result = await directory.under(authority).change((tx) => {
+    const user = tx.users.get(owner?.id ?? '');
+    const failure = verified && user ? drawOn(tx, user, verified, services.clock.now()) : wrong;
+    if (failure === undefined) return { accepted: accept(tx, user!) };
+    noteSignIn(tx, 'sign-in.failed', user, { factors: ['passkey'] });
     return failure;
   });
   if (!('accepted' in result)) return result;
@@ -78,15 +78,15 @@ export async function acceptPasskey<Accepted>(
 
 const wrong: PasskeyFailure = { outcome: 'wrong' };
 
-type Signed = Pick<Verified, 'counter' | 'backedUp'>;
+type AuthenticatorState = Pick<VerifiedAssertion, 'counter' | 'backedUp'>;
 
 async function verifySigned(
   services: Services,
-  counted: Counted,
+  counted: CountedAttempt,
   proof: PasskeyProof,
   passkey: Passkey | undefined,
-): Promise<Signed | undefined> {
-  let signed: Signed | undefined;
+): Promise<AuthenticatorState | undefined> {
+  let signed: AuthenticatorState | undefined;
   await verifyCounted(services, counted, async () => {
     signed = passkey && (await verify(services.issuer, proof, passkey));
     return signed !== undefined;
@@ -99,7 +99,7 @@ async function verify(
   issuer: string,
   { assertion, user }: PasskeyProof,
   passkey: Passkey,
-): Promise<Signed | undefined> {
+): Promise<AuthenticatorState | undefined> {
   const { authenticatorData, signature, userHandle } = assertion;
   if (userHandle !== undefined && userHandle !== passkey.userId) return undefined;
   if (isFramed(assertion)) return undefined;
@@ -107,7 +107,7 @@ async function verify(
   try {
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({
       response: responseJson(assertion, { authenticatorData, signature }),
-      expectedChallenge: answeredChallenge(assertion),
+      expectedChallenge: readChallenge(assertion),
       expectedOrigin: new URL(issuer).origin,
       expectedRPID: relyingPartyId(issuer) ?? '',
       requireUserVerification: user === undefined,
@@ -122,22 +122,22 @@ async function verify(
 }
 
 function drawOn(
-  draft: AccountDraft,
+  tx: AccountTransaction,
   user: User,
-  { id, challenge, expiresAt, counter, backedUp }: Verified,
+  { id, challenge, expiresAt, counter, backedUp }: VerifiedAssertion,
   now: number,
 ): PasskeyFailure | undefined {
   const key = passkeyKey(user.id, id);
-  const passkey = draft.get('passkeys', key);
+  const passkey = tx.get('passkeys', key);
   if (passkey === undefined) return wrong;
   const answered = passkey.answered.filter((each) => each.expiresAt > now);
   const isReplay = answered.some((each) => each.challenge === challenge);
   if (isReplay || answered.length >= mostAnswered) return { outcome: 'stale' };
   if ((counter > 0 || passkey.counter > 0) && counter <= passkey.counter) {
-    notePasskey(draft, 'passkey.refused', user, id, passkey);
+    notePasskey(tx, 'passkey.refused', user, id, passkey);
     return { outcome: 'cloned' };
   }
-  draft.put('passkeys', key, {
+  tx.put('passkeys', key, {
     ...passkey,
     counter,
     backedUp,

@@ -1,7 +1,7 @@
-import type { AccountDraft } from '../../../accounts/account-draft.ts';
-import { addPasskey, passkeysOf } from '../../../accounts/passkeys.ts';
+import type { AccountTransaction } from '../../../accounts/account-draft.ts';
+import { addPasskey, listPasskeys } from '../../../accounts/passkeys.ts';
 import type { Reader } from '../../../accounts/store/account-store.ts';
-import { ApiError } from '../../../contract/errors.ts';
+import { Refusal } from '../../../contract/errors.ts';
 import { isName } from '../../../contract/names.ts';
 import { relyingPartyId } from '../../../contract/sign-in.ts';
 import type { Passkey } from '../../../storage/lmdb/auth-records.ts';
@@ -9,9 +9,9 @@ import type { User } from '../../../storage/lmdb/records.ts';
 import type { Browser } from '../../cookies/browser.ts';
 import type { Services } from '../../oauth/services.ts';
 import { type CurrentSignIn, missingStep } from '../../oauth/sign-ins.ts';
-import { platformOf } from './device-name.ts';
+import { findPlatform } from './device-name.ts';
 import { algorithms, challengeExpiry } from './options.ts';
-import { answeredChallenge, isFramed, loadWebAuthn, responseJson, type SentAttestation } from './web-authn.ts';
+import { isFramed, loadWebAuthn, readChallenge, responseJson, type SentAttestation } from './web-authn.ts';
 
 export interface NewPasskey {
   readonly attestation: SentAttestation;
@@ -28,17 +28,17 @@ type AddedPasskey<Drafted> =
 
 /**
  * Adds a passkey to the signed-in user of a browser; resolves when it is on disk.
- * @param draftMore drafts what else follows
- * @throws {ApiError} `store_unavailable`
+ * @param writeMore drafts what else follows
+ * @throws {Refusal} `store_unavailable`
  */
 export async function registerPasskey<Drafted>(
   services: Services,
   { key, user, authentication, missing }: CurrentSignIn,
   made: NewPasskey,
-  draftMore: (draft: AccountDraft, user: User) => Drafted,
+  writeMore: (tx: AccountTransaction, user: User) => Drafted,
 ): Promise<AddedPasskey<Drafted>> {
   const { attestation, name, address, browser } = made;
-  const challenge = answeredChallenge(attestation);
+  const challenge = readChallenge(attestation);
   const expiresAt = challengeExpiry(services, browser, challenge);
   if (expiresAt === undefined) return refused(outOfDate);
   if (name !== '' && !isName(name)) return refused('The name is too long, or contains control characters.');
@@ -55,23 +55,23 @@ export async function registerPasskey<Drafted>(
     answered: [{ challenge, expiresAt }],
   };
   try {
-    return await services.directory.under({ id: user.id, address }).change((draft) => {
-      const current = draft.users.get(user.id);
-      if (current === undefined || !draft.has('signIns', key)) return refused(outOfDate);
+    return await services.directory.under({ id: user.id, address }).change((tx) => {
+      const current = tx.users.get(user.id);
+      if (current === undefined || !tx.has('signIns', key)) return refused(outOfDate);
       // In another browser, the user may have added a factor since, which this one has not proven.
-      if (missingStep(draft, current, authentication) !== missing) return refused(outOfDate);
-      if (hasAnswered(draft, current, challenge)) return refused(outOfDate);
-      addPasskey(draft, current, passkey);
-      return { outcome: 'added', drafted: draftMore(draft, current) };
+      if (missingStep(tx, current, authentication) !== missing) return refused(outOfDate);
+      if (hasAnswered(tx, current, challenge)) return refused(outOfDate);
+      addPasskey(tx, current, passkey);
+      return { outcome: 'added', drafted: writeMore(tx, current) };
     });
   } catch (error) {
-    if (error instanceof ApiError && error.status < 500) return refused(`${error.message}.`);
+    if (error instanceof Refusal && error.status < 500) return refused(`${error.message}.`);
     throw error;
   }
 }
 
 function hasAnswered(reader: Pick<Reader, 'get' | 'keys'>, { id }: User, challenge: string): boolean {
-  return passkeysOf(reader, id).some(([, { answered }]) => answered.some((each) => each.challenge === challenge));
+  return listPasskeys(reader, id).some(([, { answered }]) => answered.some((each) => each.challenge === challenge));
 }
 
 const outOfDate = 'This page is out of date. Try again.';
@@ -130,6 +130,6 @@ const providers: ReadonlyMap<string, string> = new Map([
 function suggestedName(aaguid: string, userAgent: string): string {
   const provider = providers.get(aaguid);
   if (provider !== undefined) return provider;
-  const platform = platformOf(userAgent);
+  const platform = findPlatform(userAgent);
   return platform === undefined ? 'Passkey' : `Passkey on ${platform}`;
 }

@@ -1,4 +1,4 @@
-import { browserOf } from '../../../contract/programs.ts';
+import { parseBrowser } from '../../../contract/programs.ts';
 
 const platforms: readonly (readonly [pattern: RegExp, name: string])[] = [
   [/iPhone/, 'iPhone'],
@@ -9,12 +9,12 @@ const platforms: readonly (readonly [pattern: RegExp, name: string])[] = [
   [/Linux|CrOS/, 'Linux'],
 ];
 
-export function platformOf(userAgent: string): string | undefined {
+export function findPlatform(userAgent: string): string | undefined {
   return platforms.find(([pattern]) => pattern.test(userAgent))?.[1];
 }
 
 /** The browser and its platform for people: `Firefox 140 on Linux`. Empty if the `User-Agent` names neither. */
 export function deviceName(userAgent: string): string {
-  const browser = browserOf(userAgent);
-  return [browser && `${browser.name} ${browser.version}`, platformOf(userAgent)].filter(Boolean).join(' on ');
+  const browser = parseBrowser(userAgent);
+  return [browser && `${browser.name} ${browser.version}`, findPlatform(userAgent)].filter(Boolean).join(' on ');
 }

@@ -1,8 +1,8 @@
-import { passkeysOf } from '../../../accounts/passkeys.ts';
+import { listPasskeys } from '../../../accounts/passkeys.ts';
 import { relyingPartyId } from '../../../contract/sign-in.ts';
 import type { User } from '../../../storage/lmdb/records.ts';
 import type { Browser } from '../../cookies/browser.ts';
-import { isMacOf, macOf } from '../../oauth/mac.ts';
+import { computeMac, verifyMac } from '../../oauth/mac.ts';
 import type { Services } from '../../oauth/services.ts';
 
 /** The algorithms of passkeys: EdDSA, ES256 and RS256 (RFC 8152 §8, RFC 8812 §2). Windows Hello has only the last. */
@@ -27,7 +27,7 @@ export function passkeyPages(services: Services): PasskeyPages | undefined {
   if (rpId === undefined) return undefined;
   const common = (browser: Browser) => ({ challenge: newChallenge(services, browser), timeout: challengeLifetimeMs });
   const known = ({ id }: User) =>
-    passkeysOf(services.accountStore, id).map(([, { credentialId, transports }]) => ({
+    listPasskeys(services.accountStore, id).map(([, { credentialId, transports }]) => ({
       type: 'public-key',
       id: credentialId,
       transports,
@@ -69,7 +69,7 @@ function newChallenge({ keys, clock, randomBytes }: Services, { id }: Browser): 
   const time = Buffer.alloc(timeBytes);
   time.writeUIntBE(clock.now(), 0, timeBytes);
   const start = Buffer.concat([time, randomBytes(randomLength)]);
-  return Buffer.concat([start, macOf(keys, purpose, start, id)]).toString('base64url');
+  return Buffer.concat([start, computeMac(keys, purpose, start, id)]).toString('base64url');
 }
 
 /**
@@ -80,7 +80,7 @@ export function challengeExpiry({ keys, clock }: Services, { id }: Browser, chal
   if (challenge.length !== textLength) return undefined;
   const bytes = Buffer.from(challenge, 'base64url');
   const start = bytes.subarray(0, codeAt);
-  if (!isMacOf(bytes.subarray(codeAt), keys, purpose, start, id)) return undefined;
+  if (!verifyMac(bytes.subarray(codeAt), keys, purpose, start, id)) return undefined;
   const expiresAt = start.readUIntBE(0, timeBytes) + challengeLifetimeMs;
   return clock.now() < expiresAt ? expiresAt : undefined;
 }

@@ -39,30 +39,30 @@ export interface SentAttestation extends SentCredential {
 
 /** Maximum length of a credential id, bytes (WebAuthn §4). */
 const longestId = 1023;
-const longestPart = 8192;
+const longestField = 8192;
 
 /** @throws {OAuthError} `invalid_request` for a missing or malformed field */
 export function readAssertion(form: Form): SentAssertion {
   return {
     ...readCredential(form),
-    authenticatorData: bytesOf(form, 'authenticator_data'),
-    signature: bytesOf(form, 'signature'),
-    userHandle: form.has('user_handle') ? textOf(bytesOf(form, 'user_handle', 64)) : undefined,
+    authenticatorData: readBytes(form, 'authenticator_data'),
+    signature: readBytes(form, 'signature'),
+    userHandle: form.has('user_handle') ? decodeText(readBytes(form, 'user_handle', 64)) : undefined,
   };
 }
 
 /** @throws {OAuthError} `invalid_request` for a missing or malformed field */
 export function readAttestation(form: Form): SentAttestation {
   const transports = (form.get('transports') ?? '').split(' ').filter((name) => /^[a-z-]{1,32}$/.test(name));
-  return { ...readCredential(form), attestation: bytesOf(form, 'attestation'), transports: transports.slice(0, 8) };
+  return { ...readCredential(form), attestation: readBytes(form, 'attestation'), transports: transports.slice(0, 8) };
 }
 
 function readCredential(form: Form): SentCredential {
-  return { id: bytesOf(form, 'credential', longestId), clientData: bytesOf(form, 'client_data') };
+  return { id: readBytes(form, 'credential', longestId), clientData: readBytes(form, 'client_data') };
 }
 
 /** The base64url of a field. @param most bytes */
-function bytesOf(form: Form, name: string, most = longestPart): string {
+function readBytes(form: Form, name: string, most = longestField): string {
   const value = form.get(name);
   if (value === undefined) throw new OAuthError('invalid_request', `${name} is missing`);
   if (/^[\w-]+$/.test(value) && Buffer.byteLength(value, 'base64url') <= most) return value;
@@ -77,8 +77,8 @@ interface ClientData {
 }
 
 /** The challenge that a response answers; empty if its client data is malformed. */
-export function answeredChallenge(sent: SentCredential): string {
-  const { challenge } = clientDataOf(sent);
+export function readChallenge(sent: SentCredential): string {
+  const { challenge } = parseClientData(sent);
   return typeof challenge === 'string' ? challenge : '';
 }
 
@@ -87,21 +87,21 @@ export function answeredChallenge(sent: SentCredential): string {
  * accepts such a registration, and such a sign-in from a browser that does not name the site.
  */
 export function isFramed(sent: SentCredential): boolean {
-  const { crossOrigin = false, topOrigin } = clientDataOf(sent);
+  const { crossOrigin = false, topOrigin } = parseClientData(sent);
   return crossOrigin !== false || topOrigin !== undefined;
 }
 
 /** Empty if it is malformed. */
-function clientDataOf({ clientData }: SentCredential): ClientData {
+function parseClientData({ clientData }: SentCredential): ClientData {
   try {
-    const parsed: unknown = JSON.parse(textOf(clientData));
+    const parsed: unknown = JSON.parse(decodeText(clientData));
     return typeof parsed === 'object' && parsed !== null ? parsed : {};
   } catch {
     return {};
   }
 }
 
-function textOf(base64url: string): string {
+function decodeText(base64url: string): string {
   return Buffer.from(base64url, 'base64url').toString();
 }
 

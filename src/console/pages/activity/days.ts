@@ -12,21 +12,25 @@ const folded = 5;
 
 /**
  * The items by day, the latest first.
- * @param titleOf the day of a time in the reader's time zone, as text
+ * @param formatDay the day of a time in the reader's time zone, as text
  * @param fold whether to fold items of one kind
  */
-export function daysOf(items: readonly ActivityItem[], titleOf: (at: string) => string, fold: boolean): readonly Day[] {
+export function groupByDay(
+  items: readonly ActivityItem[],
+  formatDay: (at: string) => string,
+  fold: boolean,
+): readonly Day[] {
   const days = new Map<string, ActivityItem[]>();
   for (const item of items) {
-    const title = titleOf(item.at);
+    const title = formatDay(item.at);
     const day = days.get(title);
     if (day === undefined) days.set(title, [item]);
     else day.push(item);
   }
-  return Array.from(days, ([title, each]) => ({ title, runs: runsOf(each, fold) }));
+  return Array.from(days, ([title, each]) => ({ title, runs: groupRuns(each, fold) }));
 }
 
-function runsOf(items: readonly ActivityItem[], fold: boolean): readonly Run[] {
+function groupRuns(items: readonly ActivityItem[], fold: boolean): readonly Run[] {
   const runs: [ActivityItem, ...ActivityItem[]][] = [];
   for (const item of items) {
     const last = runs.at(-1);

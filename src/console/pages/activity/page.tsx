@@ -14,9 +14,9 @@ import type { ActivityItem } from '../../../contract/shapes/activity.ts';
 import type { User } from '../../../contract/shapes/user.ts';
 import { itemAddress } from '../../address/activity-links.ts';
 import { useQuery } from '../../address/address.ts';
-import { oneOf, useParameters } from '../../address/parameters.ts';
+import { allowOnly, useParameters } from '../../address/parameters.ts';
 import type { InEnvironment } from '../../address/place.ts';
-import { bodyOf, call, type Query, resource, send, withQuery } from '../../api/client.ts';
+import { call, type Query, readBody, resource, send, withQuery } from '../../api/client.ts';
 import { now } from '../../api/clock.ts';
 import { useList } from '../../api/list.ts';
 import { usePoll } from '../../api/poll.ts';
@@ -27,9 +27,9 @@ import { Reason, Skeleton } from '../../parts/failure.tsx';
 import { Filter, type Options } from '../../parts/form/filters.tsx';
 import { Help } from '../../parts/help.tsx';
 import { format } from '../../text/format.ts';
-import { type Day, daysOf, type Run } from './days.ts';
+import { type Day, groupByDay, type Run } from './days.ts';
 
-const parameters = { what: oneOf([...Object.keys(activityGroups), ...activityKindNames]) };
+const parameters = { what: allowOnly([...Object.keys(activityGroups), ...activityKindNames]) };
 
 const liveMs = 5000;
 
@@ -47,7 +47,7 @@ export function ActivityPage(place: InEnvironment) {
   const { what } = query;
   const days = useMemo(() => {
     const shown = feed.items?.filter(({ at }) => at >= span.from) ?? [];
-    return daysOf(shown, format.longDate, kindsOf(what)?.length !== 1);
+    return groupByDay(shown, format.longDate, parseKinds(what)?.length !== 1);
   }, [feed.items, span.from, what]);
   return (
     <div class="stack activity">
@@ -83,7 +83,7 @@ function useFilters(environment: string) {
   const { what, flag, by, search } = useQuery().query;
   return useMemo(() => {
     const feature = flag || undefined;
-    return { environment, kind: kindsOf(what), feature, actor: by || undefined, search: search || undefined };
+    return { environment, kind: parseKinds(what), feature, actor: by || undefined, search: search || undefined };
   }, [environment, what, flag, by, search]);
 }
 
@@ -93,14 +93,14 @@ function DaySection({ day: { title, runs }, place }: { readonly day: Day; readon
       <h2 class="activity-day">{title}</h2>
       <ol class="plain-list activity-list">
         {runs.map((run) => (
-          <RunOf key={run[0].id} run={run} place={place} />
+          <RunItem key={run[0].id} run={run} place={place} />
         ))}
       </ol>
     </section>
   );
 }
 
-function kindsOf(what: string | undefined): readonly string[] | undefined {
+function parseKinds(what: string | undefined): readonly string[] | undefined {
   if (what === undefined || what === '') return undefined;
   if (Object.hasOwn(activityGroups, what)) return kindsIn(what as ActivityGroup);
   return Object.hasOwn(activityKinds, what) ? [what] : undefined;
@@ -128,7 +128,7 @@ function Export({ path }: { readonly path: string }) {
   const { busy, refusal, run } = useAction();
   async function save() {
     const response = await send('GET', path);
-    if (!response.ok) await bodyOf(response);
+    if (!response.ok) await readBody(response);
     downloadCsv('activity', await response.text());
   }
   return (
@@ -141,7 +141,7 @@ function Export({ path }: { readonly path: string }) {
   );
 }
 
-function RunOf({ run, place }: { readonly run: Run; readonly place: InEnvironment }) {
+function RunItem({ run, place }: { readonly run: Run; readonly place: InEnvironment }) {
   const [item] = run;
   if (run.length === 1) return <Item item={item} place={place} />;
   const { group, label } = activityKinds[item.kind];
@@ -151,7 +151,7 @@ function RunOf({ run, place }: { readonly run: Run; readonly place: InEnvironmen
       <Icon group={group} />
       <details>
         <summary>
-          {label}: {format.full(run.length)} {nounOf(item)}
+          {label}: {format.full(run.length)} {chooseNoun(item)}
           <Author by={item.by} />
         </summary>
         <ol class="plain-list activity-list">
@@ -164,7 +164,7 @@ function RunOf({ run, place }: { readonly run: Run; readonly place: InEnvironmen
   );
 }
 
-function nounOf({ feature, kind }: ActivityItem): string {
+function chooseNoun({ feature, kind }: ActivityItem): string {
   if (kind === 'new_variant') return 'variants';
   return feature === null ? 'times' : 'flags';
 }
@@ -244,7 +244,7 @@ interface Feed {
   next(): Promise<void>;
 }
 
-interface Loaded {
+interface FeedState {
   /** By id. A later answer replaces an item, such as the end of refusals. */
   readonly items: ReadonlyMap<string, ActivityItem>;
   readonly cursor: string | null;
@@ -252,7 +252,7 @@ interface Loaded {
   readonly error: unknown;
 }
 
-const nothing: Loaded = { items: new Map(), cursor: null, loading: false, error: undefined };
+const nothing: FeedState = { items: new Map(), cursor: null, loading: false, error: undefined };
 
 /**
  * Reads the feed page by page, and the first page again and again.

@@ -14,10 +14,10 @@ import { forget, usePoll } from '../../api/poll.ts';
 import { type Thing, useThing } from '../../api/thing.ts';
 import { useAction } from '../../parts/action.tsx';
 import { Field, Form } from '../../parts/form/form.tsx';
-import { DeletionPart, NamePart, Part, ReadOnlyNote } from '../../parts/resource/part.tsx';
+import { DeletionSection, NameSection, ReadOnlyNote, Section } from '../../parts/resource/part.tsx';
 import { ResourceTable } from '../../parts/resource/resource-table.tsx';
 import { OfThing } from '../../parts/resource/thing.tsx';
-import { columnsOf } from '../../parts/table/declared-columns.ts';
+import { createDeclaredColumns } from '../../parts/table/declared-columns.ts';
 import { hasRole, refreshApplications } from '../../reader/reader.tsx';
 import { format } from '../../text/format.ts';
 import { Keys } from './keys.tsx';
@@ -46,7 +46,7 @@ export function ApplicationPage({ id }: { readonly id: string }) {
           <h1>{application.name}</h1>
           <ReadOnlyNote what="the settings of an application" />
           {hasRole('Admin') && (
-            <NamePart
+            <NameSection
               key={`name-${version}`}
               name={application.name}
               hint="Shown to people. Packets and keys do not depend on it."
@@ -59,9 +59,9 @@ export function ApplicationPage({ id }: { readonly id: string }) {
           <IdentitiesToggle application={application} thing={thing} />
           <Rates key={`rates-${version}`} application={application} thing={thing} />
           {hasRole('Admin') && (
-            <DeletionPart kind="application" name={application.name} remove={remove}>
+            <DeletionSection kind="application" name={application.name} remove={remove}>
               Its keys stop working at once, and all its counts are removed. This cannot be undone.
-            </DeletionPart>
+            </DeletionSection>
           )}
         </>
       )}
@@ -72,7 +72,7 @@ export function ApplicationPage({ id }: { readonly id: string }) {
 function IdentitiesToggle({ application: { acceptClientIdentities: on }, thing }: ApplicationProps) {
   const { refusal, run } = useAction();
   return (
-    <Part title="Client-generated identities" help="semantics#unique-users">
+    <Section title="Client-generated identities" help="semantics#unique-users">
       <label class="settings-switch">
         <input
           type="checkbox"
@@ -93,7 +93,7 @@ function IdentitiesToggle({ application: { acceptClientIdentities: on }, thing }
         this is on. Instance ids that your server has minted (<code>i</code>) always count.
       </p>
       {refusal}
-    </Part>
+    </Section>
   );
 }
 
@@ -104,12 +104,12 @@ const rates = [
 
 function Rates({ application, thing }: ApplicationProps) {
   const { data } = usePoll<TeamLimits>(resource('teams', application.teamId, 'limits'), undefined);
-  const defaultOf = (setting: string) => {
+  const describeDefault = (setting: string) => {
     const value = data?.settings.find((each) => each.setting === setting)?.value;
     return value === undefined ? 'the default of the server' : `${format.full(value)} (${setting})`;
   };
   return (
-    <Part
+    <Section
       title="Rate limits"
       help="semantics#limits-and-fairness"
       note="Requests above these limits are answered 429, and senders retry later. They cannot exceed the limits of the server; a rate of 0 means the limit of the server."
@@ -127,7 +127,7 @@ function Rates({ application, thing }: ApplicationProps) {
               key={name}
               name={name}
               label={label}
-              hint={`If empty: ${defaultOf(setting)}`}
+              hint={`If empty: ${describeDefault(setting)}`}
               type="number"
               min="0"
               step="any"
@@ -138,11 +138,11 @@ function Rates({ application, thing }: ApplicationProps) {
       ) : (
         rates.map(({ name, setting, label }) => (
           <p key={name}>
-            {label}: {application[name] === null ? defaultOf(setting) : format.full(application[name])}
+            {label}: {application[name] === null ? describeDefault(setting) : format.full(application[name])}
           </p>
         ))
       )}
-    </Part>
+    </Section>
   );
 }
 
@@ -162,13 +162,13 @@ function Environments({ application: { id, environments }, thing }: ApplicationP
     return thing.reload();
   };
   return (
-    <Part title="Environments" line>
+    <Section title="Environments" line>
       <ResourceTable
         list={{ items: environments, reload }}
         caption="Environments"
         rowKey={({ name }) => name}
         empty="No environments yet. Packets are refused until there is one."
-        columns={columnsOf<Application['environments'][number]>(environmentColumns, {
+        columns={createDeclaredColumns<Application['environments'][number]>(environmentColumns, {
           name: ({ name }) => <a href={environmentAddress(id, name, 'flags')}>{name}</a>,
         })}
         remove={({ name }) => ({
@@ -205,7 +205,7 @@ function Environments({ application: { id, environments }, thing }: ApplicationP
           />
         </Form>
       )}
-    </Part>
+    </Section>
   );
 }
 
@@ -214,7 +214,7 @@ function Origins({ application: { id, allowedOrigins }, thing }: ApplicationProp
   const change = (make: (now: readonly string[]) => readonly string[]) =>
     thing.change((now) => ({ allowedOrigins: make(now.allowedOrigins) }));
   return (
-    <Part title="Allowed origins" line>
+    <Section title="Allowed origins" line>
       <p class="quiet">
         If the list has entries, packets from pages of other origins are refused. Apps and servers send no origin and
         are not affected.
@@ -261,7 +261,7 @@ function Origins({ application: { id, allowedOrigins }, thing }: ApplicationProp
         </Form>
       )}
       <OriginTest application={id} />
-    </Part>
+    </Section>
   );
 }
 
@@ -282,7 +282,7 @@ function Preview({ of: origin }: { readonly of: string }) {
 }
 
 function OriginTest({ application }: { readonly application: string }) {
-  const answer = useSignal<OriginCheck | undefined>(undefined);
+  const result = useSignal<OriginCheck | undefined>(undefined);
   return (
     <div class="settings-test">
       <h3>Test an origin</h3>
@@ -291,9 +291,9 @@ function OriginTest({ application }: { readonly application: string }) {
         done="Tested"
         codes={{ invalid_query: 'origin' }}
         onSubmit={async (data) => {
-          answer.value = undefined;
+          result.value = undefined;
           const query = { origin: String(data.get('origin')).trim() };
-          answer.value = await call('GET', resource('applications', application, 'origin-check'), { query });
+          result.value = await call('GET', resource('applications', application, 'origin-check'), { query });
         }}
       >
         <Field
@@ -303,9 +303,9 @@ function OriginTest({ application }: { readonly application: string }) {
           hint="Scheme, host and port of the page, such as https://shop.example"
         />
       </Form>
-      {answer.value && (
-        <p role="status" class={answer.value.allowed ? 'good' : 'bad'}>
-          <strong>{answer.value.allowed ? 'Allowed' : 'Refused'}</strong>: {answer.value.why}
+      {result.value && (
+        <p role="status" class={result.value.allowed ? 'good' : 'bad'}>
+          <strong>{result.value.allowed ? 'Allowed' : 'Refused'}</strong>: {result.value.why}
         </p>
       )}
     </div>

@@ -1,6 +1,6 @@
 import type { ApplicationKey, ApplicationKeyShownOnce } from '../../../contract/shapes/application-key.ts';
 import { call, resource } from '../../api/client.ts';
-import type { Shown } from '../../parts/form/create.tsx';
+import type { SecretContent } from '../../parts/form/create.tsx';
 
 export type KeyType = ApplicationKey['type'];
 
@@ -17,7 +17,7 @@ export function createKey(application: string, type: KeyType, name: string): Pro
 }
 
 /** The dialog of a new key. A Backend key is shown only once. */
-export function shownKey({ name, key, type }: ApplicationKeyShownOnce): Shown {
+export function shownKey({ name, key, type }: ApplicationKeyShownOnce): SecretContent {
   const once = type === 'Backend';
   return {
     title: once ? `Copy the key ${name} now` : `The key ${name} is ready`,

@@ -7,7 +7,7 @@ import { format, plural } from '../../text/format.ts';
 const recentMs = 15 * 60_000;
 
 /** The reason of most refusals of a key: `leaked`, `origin not allowed`. */
-export function reasonOf({ refused: { reasons } }: ApplicationKey): string {
+export function describeReason({ refused: { reasons } }: ApplicationKey): string {
   const code = reasons[0]?.code ?? '';
   // No other packet with a known key is refused with this code.
   return code === 'unknown_key' ? 'leaked' : code.replaceAll('_', ' ');
@@ -19,7 +19,7 @@ export function Refusals({ of: key }: { readonly of: ApplicationKey }) {
   if (count === 0) return <>–</>;
   return (
     <span>
-      <strong class="bad">{format.full(count)}</strong>, last <Ago at={lastAt} />: {reasonOf(key)}
+      <strong class="bad">{format.full(count)}</strong>, last <Ago at={lastAt} />: {describeReason(key)}
     </span>
   );
 }
@@ -40,8 +40,8 @@ export function LastUse({ of: key }: { readonly of: ApplicationKey }) {
       {refused.count > 0 && (
         <>
           {lastUsedAt === null ? ', but ' : ', and '}
-          {plural(refused.count, 'message')} with it {refused.count === 1 ? 'was' : 'were'} refused ({reasonOf(key)}),
-          the last one <Ago at={refused.lastAt} />
+          {plural(refused.count, 'message')} with it {refused.count === 1 ? 'was' : 'were'} refused (
+          {describeReason(key)}), the last one <Ago at={refused.lastAt} />
         </>
       )}
       .{isRecent && ' Something still sends with it.'}

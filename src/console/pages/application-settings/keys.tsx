@@ -10,10 +10,10 @@ import { CopyButton } from '../../parts/copy.tsx';
 import { Dialog, useDialog } from '../../parts/dialog.tsx';
 import { type CreateButtonProps, Secret } from '../../parts/form/create.tsx';
 import { Choices, Field, Form } from '../../parts/form/form.tsx';
-import { Part } from '../../parts/resource/part.tsx';
+import { Section } from '../../parts/resource/part.tsx';
 import { ResourceTable } from '../../parts/resource/resource-table.tsx';
 import { Ago } from '../../parts/table/columns.tsx';
-import { columnsOf } from '../../parts/table/declared-columns.ts';
+import { createDeclaredColumns } from '../../parts/table/declared-columns.ts';
 import { ListTable, type ListTableProps } from '../../parts/table/list-table.tsx';
 import { hasRole } from '../../reader/reader.tsx';
 import { format, plural } from '../../text/format.ts';
@@ -34,7 +34,7 @@ export function Keys({ application: { id, environments } }: { readonly applicati
   };
   const rotate = (old: ApplicationKey) => dialog.open(<RotateKey application={id} old={old} onClose={close} />);
   return (
-    <Part title="Keys" help="console#accepted-and-refused-messages">
+    <Section title="Keys" help="console#accepted-and-refused-messages">
       <p class="quiet">
         Each packet and report contains a key, which identifies the application.{' '}
         {environments[0] && <a href={address('apps', id, environments[0].name, 'connect')}>How to send</a>}
@@ -75,7 +75,7 @@ export function Keys({ application: { id, environments } }: { readonly applicati
       />
       <RevokedKeys list={revoked} target={isNamed} />
       {dialog.element}
-    </Part>
+    </Section>
   );
 }
 
@@ -117,7 +117,7 @@ const newKeyFields = (
   </>
 );
 
-const columns = columnsOf<ApplicationKey>(applicationKeyColumns, {
+const columns = createDeclaredColumns<ApplicationKey>(applicationKeyColumns, {
   id: false,
   name: ({ name, expiresAt }) => (
     <>
@@ -143,7 +143,7 @@ const columns = columnsOf<ApplicationKey>(applicationKeyColumns, {
   refused: (key) => <Refusals of={key} />,
 }).map((column) => ({ ...column, number: false }));
 
-const revokedColumns = columnsOf<ApplicationKey>(
+const revokedColumns = createDeclaredColumns<ApplicationKey>(
   { ...applicationKeyColumns, revokedAt: 'Revoked' },
   {
     id: false,
@@ -215,12 +215,12 @@ interface RotateKeyProps {
   readonly onClose: () => void;
 }
 
-type Rotated = Required<ApplicationKeyShownOnce>;
+type RotatedKey = Required<ApplicationKeyShownOnce>;
 
 /** Replaces a key in three steps: create a new one, use both, delete the old one. The reader can stop after each. */
 function RotateKey(props: RotateKeyProps) {
   const { application, old, onClose } = props;
-  const made = useSignal<Rotated | undefined>(undefined);
+  const made = useSignal<RotatedKey | undefined>(undefined);
   const stored = useSignal(false);
   if (made.value !== undefined) {
     if (stored.value) return <SwitchOver {...props} made={made.value} />;
@@ -240,14 +240,14 @@ function RotateKey(props: RotateKeyProps) {
         onCancel={onClose}
         onSubmit={async () => {
           const path = resource('applications', application, 'keys', old.id, 'rotate');
-          made.value = await call<Rotated>('POST', path);
+          made.value = await call<RotatedKey>('POST', path);
         }}
       />
     </Dialog>
   );
 }
 
-function SwitchOver({ application, old, made, onClose }: RotateKeyProps & { made: Rotated }) {
+function SwitchOver({ application, old, made, onClose }: RotateKeyProps & { made: RotatedKey }) {
   const keys = resource('applications', application, 'keys');
   const { data } = usePoll<{ items: readonly ApplicationKey[] }>(`${keys}?limit=200`, 3000);
   const oldNow = data?.items.find(({ id }) => id === old.id) ?? old;

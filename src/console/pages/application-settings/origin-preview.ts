@@ -21,12 +21,12 @@ export function previewOrigin(text: string): OriginPreview {
   if (scheme !== undefined && machine !== undefined) return ofOwnMachine(scheme, machine);
   const star = entry.indexOf('://*.');
   const origin = star < 0 ? entry : entry.slice(0, star + 3) + entry.slice(star + 5);
-  const fault = faultOf(origin);
+  const fault = findFault(origin);
   if (fault !== undefined) return { fault };
   return star < 0 ? ofOne(new URL(origin)) : ofSubdomains(new URL(origin));
 }
 
-function faultOf(origin: string): string | undefined {
+function findFault(origin: string): string | undefined {
   if (origin.includes('*')) {
     return 'A * stands for all subdomains (https://*.example.com) or any port of this computer (http://localhost:*)';
   }

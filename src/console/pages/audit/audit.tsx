@@ -10,7 +10,7 @@ import { useAction } from '../../parts/action.tsx';
 import { downloadCsv, toCsv } from '../../parts/download.ts';
 import { Filter } from '../../parts/form/filters.tsx';
 import { Time } from '../../parts/table/columns.tsx';
-import { columnsOf } from '../../parts/table/declared-columns.ts';
+import { createDeclaredColumns } from '../../parts/table/declared-columns.ts';
 import { ListTable } from '../../parts/table/list-table.tsx';
 import { applications, hasRole } from '../../reader/reader.tsx';
 import { actionText, changeText, dayBounds } from './audit-words.ts';
@@ -51,7 +51,7 @@ function Entries() {
   );
 }
 
-const columns = columnsOf<AuditEntry>(auditColumns, {
+const columns = createDeclaredColumns<AuditEntry>(auditColumns, {
   at: Time,
   'actor.name': ({ actor }) => <Actor of={actor} />,
   action: ({ action }) => actionText(action),

@@ -1,7 +1,7 @@
 /* src/console/pages/cleanup: the flags that can be removed from the code. */
 import { useSignal } from '@preact/signals';
 import type { Cleanup, CleanupItem } from '../../../contract/shapes/cleanup.ts';
-import { flagAddress, useQuery } from '../../address/address.ts';
+import { featureAddress, useQuery } from '../../address/address.ts';
 import type { InEnvironment } from '../../address/place.ts';
 import { resource, withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
@@ -24,7 +24,7 @@ export function CleanupPage({ application, environment }: InEnvironment) {
   return (
     <div class="stack">
       <header class="head">
-        <h1>{titleOf(data.total)}</h1>
+        <h1>{formatTitle(data.total)}</h1>
         <p class="quiet">
           The <Help to="semantics#the-verdict">verdicts</Help> cover all environments. Computed {format.time(data.at)}.
         </p>
@@ -35,12 +35,12 @@ export function CleanupPage({ application, environment }: InEnvironment) {
   );
 }
 
-interface PartProps {
+interface SectionProps {
   readonly data: Cleanup;
   readonly place: InEnvironment;
 }
 
-function List({ path, data, place }: PartProps & { readonly path: string }) {
+function List({ path, data, place }: SectionProps & { readonly path: string }) {
   const chosen = useSignal<ReadonlySet<string>>(new Set());
   const { items, total } = data;
   const selected = items.filter(({ feature }) => chosen.value.has(feature));
@@ -64,7 +64,7 @@ function List({ path, data, place }: PartProps & { readonly path: string }) {
         path={path}
         data={data}
         shown={shown}
-        isPart={selected.length > 0}
+        hasSelection={selected.length > 0}
         onAll={(all) => (chosen.value = new Set(all ? items.map(({ feature }) => feature) : []))}
       />
       {items.map((item) => (
@@ -85,21 +85,25 @@ interface ToolsProps {
   readonly path: string;
   readonly data: Cleanup;
   readonly shown: readonly CleanupItem[];
-  readonly isPart: boolean;
+  readonly hasSelection: boolean;
   readonly onAll: (all: boolean) => void;
 }
 
 /** Selection, and one text for the selected flags, which the server writes. */
-function Tools({ path, data, shown, isPart, onAll }: ToolsProps) {
+function Tools({ path, data, shown, hasSelection, onAll }: ToolsProps) {
   const isAll = shown.length === data.items.length;
   const feature = shown.map((item) => item.feature);
-  const part = usePoll<Cleanup>(isAll ? undefined : withQuery(path, { feature }), undefined);
-  const text = (isAll ? data : part.data)?.pullRequest;
+  const selection = usePoll<Cleanup>(isAll ? undefined : withQuery(path, { feature }), undefined);
+  const text = (isAll ? data : selection.data)?.pullRequest;
   const what = shown.length === 1 ? '1 flag' : `${shown.length} flags`;
   return (
     <div class="actions">
       <label>
-        <input type="checkbox" checked={isPart && isAll} onChange={(event) => onAll(event.currentTarget.checked)} />{' '}
+        <input
+          type="checkbox"
+          checked={hasSelection && isAll}
+          onChange={(event) => onAll(event.currentTarget.checked)}
+        />{' '}
         Select all
       </label>
       {text && (
@@ -113,7 +117,7 @@ function Tools({ path, data, shown, isPart, onAll }: ToolsProps) {
           </button>
         </>
       )}
-      <button type="button" class="csv" onClick={() => downloadCsv('clean-up', csvOf(shown))}>
+      <button type="button" class="csv" onClick={() => downloadCsv('clean-up', formatCsv(shown))}>
         CSV
       </button>
     </div>
@@ -122,7 +126,7 @@ function Tools({ path, data, shown, isPart, onAll }: ToolsProps) {
 
 const titles = ['Flag', 'Verdict', 'Since', 'Variant', 'Owners', 'Tags', 'Next step', 'Code', 'Evidence'];
 
-function csvOf(items: readonly CleanupItem[]): string {
+function formatCsv(items: readonly CleanupItem[]): string {
   return toCsv(
     titles,
     items.map((item) => [
@@ -136,7 +140,7 @@ function csvOf(items: readonly CleanupItem[]): string {
   );
 }
 
-function Blocked({ data: { blocked, blockedTotal }, place }: PartProps) {
+function Blocked({ data: { blocked, blockedTotal }, place }: SectionProps) {
   const { query } = useQuery();
   if (blocked.length === 0) return null;
   return (
@@ -152,7 +156,7 @@ function Blocked({ data: { blocked, blockedTotal }, place }: PartProps) {
             key: 'flag',
             title: 'Flag',
             value: ({ feature }) => feature,
-            cell: ({ feature }) => <a href={flagAddress({ ...place, name: feature }, query)}>{feature}</a>,
+            cell: ({ feature }) => <a href={featureAddress({ ...place, name: feature }, query)}>{feature}</a>,
           },
           { key: 'verdict', title: 'Verdict', value: ({ verdict }) => states[verdict] },
           {
@@ -190,7 +194,7 @@ function Item({ item, place, chosen, onChoose }: ItemProps) {
           onChange={(event) => onChoose(event.currentTarget.checked)}
         />
         <h2>
-          <a href={flagAddress({ ...place, name: feature }, query)}>{feature}</a>
+          <a href={featureAddress({ ...place, name: feature }, query)}>{feature}</a>
         </h2>
         <span class="pill">{whyGoes(item)}</span>
         {!declared && <span class="pill warn">undeclared</span>}
@@ -236,7 +240,7 @@ function whyGoes({ variant, since }: CleanupItem): string {
   return variant === null ? `Unused${from}` : `Only ${variant}${from}`;
 }
 
-function titleOf(total: number): string {
+function formatTitle(total: number): string {
   if (total === 0) return 'No flag can go';
   return total === 1 ? 'This flag can go' : `These ${total} flags can go`;
 }

@@ -1,13 +1,13 @@
 import { useMemo } from 'preact/hooks';
 import type { Experiment, ExperimentResult, Power } from '../../../contract/shapes/experiment.ts';
 import type { MeasuredVariant } from '../../../contract/shapes/experiment-figures.ts';
-import { environmentAddress, flagAddress, useQuery } from '../../address/address.ts';
+import { environmentAddress, featureAddress, useQuery } from '../../address/address.ts';
 import type { InEnvironment } from '../../address/place.ts';
 import { call, resource, withQuery } from '../../api/client.ts';
 import { forget, usePoll } from '../../api/poll.ts';
 import { ApiProblem } from '../../api/problem.ts';
 import { Chart } from '../../parts/chart/chart.tsx';
-import { type ChartSeries, toneOf } from '../../parts/chart/series.ts';
+import { type ChartSeries, getSeriesTone } from '../../parts/chart/series.ts';
 import { NotFound, Pending } from '../../parts/failure.tsx';
 import { ConfirmButton } from '../../parts/form/confirm.tsx';
 import { Field, Form } from '../../parts/form/form.tsx';
@@ -38,7 +38,7 @@ export function ExperimentPage({ application: app, environment: env }: InEnviron
         <span class="pill">{data.state === 'stopped' ? 'stopped early' : data.state}</span>
       </header>
       {data.hypothesis !== null && <p>{data.hypothesis}</p>}
-      <Outcome app={app} experiment={data} result={result} />
+      <ResultSummary app={app} experiment={data} result={result} />
       {result !== undefined && data.state !== 'planned' && <Figures experiment={data} result={result} />}
       <Plan app={app} env={env} experiment={data} />
       {hasRole('User') && <Changes path={path} experiment={data} list={environmentAddress(app, env, 'experiments')} />}
@@ -52,7 +52,7 @@ interface ResultProps {
   readonly result: ExperimentResult | undefined;
 }
 
-function Outcome({ app, experiment, result }: ResultProps) {
+function ResultSummary({ app, experiment, result }: ResultProps) {
   const { state, progress, verdict, stopped } = experiment;
   if (state === 'planned') return <p class="callout">Planned: {progress.text}.</p>;
   if (verdict === null)
@@ -149,7 +149,7 @@ function Daily({ experiment, result }: FiguresProps) {
         ({ variant, values }, index): ChartSeries => ({
           label: variant,
           values: values.map((value) => (value ?? 0) * (isShare(metric) ? 100 : 1)),
-          tone: toneOf(index),
+          tone: getSeriesTone(index),
         }),
       ),
     [daily, metric],
@@ -177,9 +177,9 @@ function Plan({
 }) {
   const { query } = useQuery();
   const { feature, base, metric, direction, startAt, endAt, users, split, by, guardrails } = experiment;
-  const flag = flagAddress({ application: app, environment: env, name: feature }, query);
+  const featureLink = featureAddress({ application: app, environment: env, name: feature }, query);
   const facts: readonly (readonly [string, preact.ComponentChildren])[] = [
-    ['Flag', <a href={flag}>{feature}</a>],
+    ['Flag', <a href={featureLink}>{feature}</a>],
     ['Base variant', base],
     ['Primary metric', `${metric} per check, ${direction === 'up' ? 'higher' : 'lower'} is better`],
     ['Start', format.time(startAt)],

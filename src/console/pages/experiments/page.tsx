@@ -2,7 +2,7 @@
 
 import type { Experiment, ExperimentState } from '../../../contract/shapes/experiment.ts';
 import { ownersText } from '../../../contract/shapes/owned.ts';
-import { environmentAddress, flagAddress, useQuery } from '../../address/address.ts';
+import { environmentAddress, featureAddress, useQuery } from '../../address/address.ts';
 import type { InEnvironment } from '../../address/place.ts';
 import { resource, withQuery } from '../../api/client.ts';
 import { useWholeList } from '../../api/list.ts';
@@ -72,7 +72,7 @@ function Experiments({ app, env, rows, caption }: ExperimentsProps) {
       title: 'Flag',
       value: ({ feature }) => feature,
       cell: ({ feature }) => (
-        <a href={flagAddress({ application: app, environment: env, name: feature }, query)}>{feature}</a>
+        <a href={featureAddress({ application: app, environment: env, name: feature }, query)}>{feature}</a>
       ),
     },
     { key: 'owners', title: 'Owner', value: ({ owners }) => ownersText(owners) || '–' },

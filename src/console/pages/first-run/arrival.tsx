@@ -12,7 +12,7 @@ import { format, plural } from '../../text/format.ts';
 import { adviceOn, senderName } from '../ingest/reasons.ts';
 import { useUnattributed } from '../ingest/senders.tsx';
 import type { Source } from './sources.ts';
-import { type Watched, watch } from './watch.ts';
+import { type WatchResult, watch } from './watch.ts';
 
 interface ArrivalProps {
   readonly app: string;
@@ -56,7 +56,7 @@ function Waiting({ source, left }: { readonly source: Source; readonly left: num
 }
 
 interface TroubleProps extends ArrivalProps {
-  readonly seen: Extract<Watched, { kind: 'trouble' }>;
+  readonly seen: Extract<WatchResult, { kind: 'trouble' }>;
   readonly again: () => void;
 }
 
@@ -157,7 +157,7 @@ function Hints({ hints }: { readonly hints: readonly string[] }) {
 }
 
 interface ArrivedProps extends ArrivalProps {
-  readonly seen: Extract<Watched, { kind: 'arrived' }>;
+  readonly seen: Extract<WatchResult, { kind: 'arrived' }>;
 }
 
 function Arrived({ app, env, source, seen: { count, last, isAlone } }: ArrivedProps) {
@@ -189,7 +189,7 @@ interface CountedProps extends Pick<ArrivalProps, 'app' | 'env'> {
 }
 
 const minuteMs = 60_000;
-const maxFlags = 5;
+const maxFeatures = 5;
 
 /** The counts of the last day or, if others report to the environment as well, since the first message was seen here. */
 function Counted({ app, env, arrivedAt, isAlone }: CountedProps) {
@@ -197,8 +197,8 @@ function Counted({ app, env, arrivedAt, isAlone }: CountedProps) {
   const from = isAlone ? undefined : new Date(first.value).toISOString();
   const query = { environment: env, step: isAlone ? 'day' : 'minute', from };
   const { data } = usePoll<UsageReport>(withQuery(resource('applications', app, 'usage'), query), everyMs);
-  const flags = data?.features ?? [];
-  if (flags.length === 0) return <p>It named no flag yet. The counts appear here as soon as a message has some.</p>;
+  const features = data?.features ?? [];
+  if (features.length === 0) return <p>It named no flag yet. The counts appear here as soon as a message has some.</p>;
   return (
     <>
       {from !== undefined && (
@@ -207,12 +207,12 @@ function Counted({ app, env, arrivedAt, isAlone }: CountedProps) {
         </p>
       )}
       <ul class="plain-list connect-counts" aria-label="Counted flags">
-        {flags.slice(0, maxFlags).map(({ feature, variants }) => (
+        {features.slice(0, maxFeatures).map(({ feature, variants }) => (
           <li key={feature}>
-            <code>{feature}</code> {variants.map(countsOf).join('; ')}
+            <code>{feature}</code> {variants.map(formatCounts).join('; ')}
           </li>
         ))}
-        {flags.length > maxFlags && <li>and {plural(flags.length - maxFlags, 'more flag')}</li>}
+        {features.length > maxFeatures && <li>and {plural(features.length - maxFeatures, 'more flag')}</li>}
       </ul>
     </>
   );
@@ -221,7 +221,7 @@ function Counted({ app, env, arrivedAt, isAlone }: CountedProps) {
 type Variant = UsageReport['features'][number]['variants'][number];
 
 /** `on: 3 checks, 1 use` */
-function countsOf({ variant, checks, used, viewed }: Variant): string {
+function formatCounts({ variant, checks, used, viewed }: Variant): string {
   const counts = [plural(checks, 'check'), used > 0 && plural(used, 'use'), viewed > 0 && plural(viewed, 'view')];
   return `${variant}: ${counts.filter(Boolean).join(', ')}`;
 }

@@ -60,10 +60,10 @@ interface Choice {
 const storageKey = 'flagmeter-connect';
 const most = 20;
 
-type Stored = readonly (readonly [place: string, choice: Choice])[];
+type StoredChoices = readonly (readonly [place: string, choice: Choice])[];
 
 function keptChoice(place: InEnvironment): Choice | undefined {
-  return new Map(readStored()).get(nameOf(place));
+  return new Map(readStored()).get(formatPlace(place));
 }
 
 /** Keeps the choices of the address, and puts them back into an address without any. */
@@ -80,7 +80,7 @@ export function useKeptChoice(place: InEnvironment): void {
 }
 
 function keep(place: InEnvironment, choice: Choice): void {
-  const name = nameOf(place);
+  const name = formatPlace(place);
   const others = readStored().filter(([each]) => each !== name);
   try {
     localStorage.setItem(storageKey, JSON.stringify([...others, [name, choice]].slice(-most)));
@@ -89,14 +89,14 @@ function keep(place: InEnvironment, choice: Choice): void {
   }
 }
 
-function readStored(): Stored {
+function readStored(): StoredChoices {
   try {
-    return JSON.parse(localStorage.getItem(storageKey) ?? '[]') as Stored;
+    return JSON.parse(localStorage.getItem(storageKey) ?? '[]') as StoredChoices;
   } catch {
     return [];
   }
 }
 
-function nameOf({ application, environment }: InEnvironment): string {
+function formatPlace({ application, environment }: InEnvironment): string {
   return `${application}/${environment}`;
 }

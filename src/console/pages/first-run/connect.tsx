@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks';
 import type { Application } from '../../../contract/shapes/application.ts';
 import type { ApplicationKey } from '../../../contract/shapes/application-key.ts';
 import { useQuery } from '../../address/address.ts';
-import { oneOf, useParameters } from '../../address/parameters.ts';
+import { allowOnly, useParameters } from '../../address/parameters.ts';
 import type { InEnvironment } from '../../address/place.ts';
 import { call, resource } from '../../api/client.ts';
 import { forget, usePoll } from '../../api/poll.ts';
@@ -26,7 +26,7 @@ export function ConnectPage(props: InEnvironment) {
   return <Connect key={JSON.stringify([props.application, props.environment])} {...props} />;
 }
 
-const parameters = { use: oneOf(sources.map(({ id }) => id)) };
+const parameters = { use: allowOnly(sources.map(({ id }) => id)) };
 
 function Connect({ application: app, environment: env }: InEnvironment) {
   const { query } = useQuery();
@@ -89,7 +89,7 @@ type KeyStepProps = Omit<StepsProps, 'source'> & { readonly target: Target };
 function KeyAndLines({ application, env, keys, target }: KeyStepProps) {
   const { query, change } = useQuery();
   // The texts of Backend keys are known only until the reader leaves the page.
-  const fresh = useSignal<readonly KeyShown[]>([]);
+  const fresh = useSignal<readonly ShownKey[]>([]);
   const asking = useSignal(false);
   const usable = withFresh(keys, fresh.value).filter(({ type }) => target.keyTypes.includes(type));
   const chosen = usable.find(({ id }) => id === query['key']) ?? usable.find(isReadable) ?? usable[0];
@@ -128,10 +128,10 @@ function KeyAndLines({ application, env, keys, target }: KeyStepProps) {
   );
 }
 
-type LinesStepProps = Omit<KeyStepProps, 'keys'> & { readonly chosen?: KeyShown };
+type LinesStepProps = Omit<KeyStepProps, 'keys'> & { readonly chosen?: ShownKey };
 
 function LinesStep({ application, env, target, chosen }: LinesStepProps) {
-  const subject = {
+  const connection = {
     metricsUrl: settings.metricsUrl,
     environment: env,
     key: chosen?.key ?? 'YOUR_BACKEND_KEY',
@@ -141,19 +141,19 @@ function LinesStep({ application, env, target, chosen }: LinesStepProps) {
   return (
     <section class="stack" aria-labelledby="connect-lines">
       <h2 id="connect-lines">3. Code to paste</h2>
-      <LinesView lines={target.lines(subject)} incomplete={chosen !== undefined && !isReadable(chosen)} />
+      <LinesView lines={target.lines(connection)} incomplete={chosen !== undefined && !isReadable(chosen)} />
     </section>
   );
 }
 
 /** The keys that senders can be given: not adopted tokens. Adds the texts of new ones, which the list lacks if they are secret. */
-function withFresh(keys: readonly ApplicationKey[], fresh: readonly KeyShown[]): readonly KeyShown[] {
+function withFresh(keys: readonly ApplicationKey[], fresh: readonly ShownKey[]): readonly ShownKey[] {
   const isListed = ({ id, environment }: ApplicationKey) =>
     environment === undefined && fresh.every((each) => each.id !== id);
   return [...keys.filter(isListed), ...fresh];
 }
 
-function isReadable({ key }: KeyShown): boolean {
+function isReadable({ key }: ShownKey): boolean {
   return typeof key === 'string';
 }
 
@@ -196,12 +196,12 @@ function BlockView({ name, how, code }: Block) {
   );
 }
 
-type KeyShown = Pick<ApplicationKey, 'id' | 'type' | 'name' | 'key'>;
+type ShownKey = Pick<ApplicationKey, 'id' | 'type' | 'name' | 'key'>;
 
 interface NewKeyProps {
   readonly app: string;
   readonly types: readonly KeyType[];
-  readonly onCreated: (key: KeyShown) => void;
+  readonly onCreated: (key: ShownKey) => void;
   readonly onCancel?: () => void;
 }
 
@@ -242,8 +242,8 @@ function NewKey({ app, types, onCreated, onCancel }: NewKeyProps) {
 }
 
 interface ChooseKeyProps {
-  readonly keys: readonly KeyShown[];
-  readonly chosen: KeyShown;
+  readonly keys: readonly ShownKey[];
+  readonly chosen: ShownKey;
   readonly onChoose: (id: string) => void;
   readonly onNew: () => void;
 }

@@ -1,7 +1,7 @@
-import { type Lines, type Subject, safeJson, safeText, safeUrl, shellWord, type Target } from './target.ts';
+import { type Connection, type Lines, safeJson, safeText, safeUrl, shellWord, type Target } from './target.ts';
 
-const exampleFlag = 'checkout';
-const counts = { [exampleFlag]: { on: [1, 1, 1] } };
+const exampleFeature = 'checkout';
+const counts = { [exampleFeature]: { on: [1, 1, 1] } };
 
 const ofPacket = 'one check, one use and one view';
 const ofReport = 'one check and one use';
@@ -11,12 +11,12 @@ export const ownTargets: readonly Target[] = [
     id: 'curl',
     label: 'curl',
     keyTypes: ['Frontend', 'Mobile', 'Backend'],
-    lines: (subject) =>
-      linesOf(
+    lines: (connection) =>
+      createLines(
         'curl',
         'Run it in a terminal. The status is 202 or 200.',
-        curl(subject),
-        subject.keyType === 'Backend' ? ofReport : ofPacket,
+        curl(connection),
+        connection.keyType === 'Backend' ? ofReport : ofPacket,
       ),
   },
   forPages('browser', 'Browser', browser, ' It sends every 10 seconds.'),
@@ -32,29 +32,29 @@ export const ownTargets: readonly Target[] = [
   forServers('java', 'Java', java, 'Save it as Send.java and run: java Send.java (Java 17 or later)'),
 ];
 
-type Write = (subject: Subject) => string;
+type Write = (connection: Connection) => string;
 
 function forPages(id: string, label: string, write: Write, more = ''): Target {
-  const lines = (subject: Subject) => {
-    const how = `Put it into a page, and open the page from ${allowedFrom(subject)}.${more}`;
-    return linesOf(label, how, write(subject), ofPacket);
+  const lines = (connection: Connection) => {
+    const how = `Put it into a page, and open the page from ${allowedFrom(connection)}.${more}`;
+    return createLines(label, how, write(connection), ofPacket);
   };
   return { id, label, keyTypes: ['Frontend'], lines };
 }
 
 function forServers(id: string, label: string, write: Write, how: string): Target {
-  const lines = (subject: Subject) => linesOf(label, how, write(subject), ofReport);
+  const lines = (connection: Connection) => createLines(label, how, write(connection), ofReport);
   return { id, label, keyTypes: ['Backend'], lines };
 }
 
-function linesOf(label: string, how: string, code: string, reported: string): Lines {
+function createLines(label: string, how: string, code: string, reported: string): Lines {
   return {
-    intro: `It reports ${reported} of the flag ${exampleFlag} with its variant on. An SDK sends the same in batches.`,
+    intro: `It reports ${reported} of the flag ${exampleFeature} with its variant on. An SDK sends the same in batches.`,
     blocks: [{ name: `sender for ${label}`, how, code }],
   };
 }
 
-function allowedFrom({ allowedOrigins }: Subject): string {
+function allowedFrom({ allowedOrigins }: Connection): string {
   return allowedOrigins.length === 0 ? 'any web server' : `an allowed origin (${allowedOrigins.join(', ')})`;
 }
 
@@ -64,44 +64,46 @@ export function originFor(allowedOrigins: readonly string[]): string {
   return first.replace('://*.', '://www.').replace(/:\*$/, '');
 }
 
-function packet({ key, environment }: Subject): string {
+function packet({ key, environment }: Connection): string {
   return safeJson({ k: key, e: environment, f: counts });
 }
 
-function telemetryUrl({ metricsUrl }: Subject): string {
+function telemetryUrl({ metricsUrl }: Connection): string {
   return safeUrl(metricsUrl, '/api/frontend/telemetry');
 }
 
-function reportUrl({ metricsUrl }: Subject): string {
+function reportUrl({ metricsUrl }: Connection): string {
   return safeUrl(metricsUrl, '/api/usage/stats');
 }
 
 /** Placeholder for the time of sending. No name contains it: `safeJson` escapes brackets. */
 const now = '<now>';
 
-function report({ key, environment }: Subject): string {
-  const stats = [{ feature: exampleFlag, variantStats: { on: { checkCount: 1, usedCount: 1 } } }];
+function report({ key, environment }: Connection): string {
+  const stats = [{ feature: exampleFeature, variantStats: { on: { checkCount: 1, usedCount: 1 } } }];
   return safeJson({ appKey: key, environment, time: now, stats }).replace(safeText(now), `"${now}"`);
 }
 
-function curl(subject: Subject): string {
-  if (subject.keyType === 'Backend') return curlReport(subject);
+function curl(connection: Connection): string {
+  if (connection.keyType === 'Backend') return curlReport(connection);
   const origin =
-    subject.keyType === 'Frontend' ? ` \\\n  -H ${shellWord(`Origin: ${originFor(subject.allowedOrigins)}`)}` : '';
-  return `curl -i ${shellWord(telemetryUrl(subject))} \\
+    connection.keyType === 'Frontend'
+      ? ` \\\n  -H ${shellWord(`Origin: ${originFor(connection.allowedOrigins)}`)}`
+      : '';
+  return `curl -i ${shellWord(telemetryUrl(connection))} \\
   -H 'Content-Type: application/json'${origin} \\
-  -d ${shellWord(packet(subject))}`;
+  -d ${shellWord(packet(connection))}`;
 }
 
-function curlReport(subject: Subject): string {
-  const json = shellWord(report(subject)).replace(now, `'"$(date -u +%Y-%m-%dT%H:%M:%SZ)"'`);
-  return `curl -i ${shellWord(reportUrl(subject))} \\
+function curlReport(connection: Connection): string {
+  const json = shellWord(report(connection)).replace(now, `'"$(date -u +%Y-%m-%dT%H:%M:%SZ)"'`);
+  return `curl -i ${shellWord(reportUrl(connection))} \\
   -H 'Content-Type: application/json' \\
   -d ${json}`;
 }
 
-function browser({ metricsUrl, key, environment }: Subject): string {
-  const of = `${safeText(exampleFlag)}, "on"`;
+function browser({ metricsUrl, key, environment }: Connection): string {
+  const of = `${safeText(exampleFeature)}, "on"`;
   return `<script type="module">
   import { flagmeter } from ${safeText(safeUrl(metricsUrl, '/snippet.js'))};
   const meter = flagmeter(${safeJson({ key, environment })});
@@ -111,10 +113,10 @@ function browser({ metricsUrl, key, environment }: Subject): string {
 </script>`;
 }
 
-function browserFetch(subject: Subject): string {
+function browserFetch(connection: Connection): string {
   return `<script type="module">
-  const packet = ${packet(subject)};
-  const answer = await fetch(${safeText(telemetryUrl(subject))}, {
+  const packet = ${packet(connection)};
+  const answer = await fetch(${safeText(telemetryUrl(connection))}, {
     method: "POST",
     keepalive: true,
     headers: { "Content-Type": "application/json" },
@@ -124,9 +126,9 @@ function browserFetch(subject: Subject): string {
 </script>`;
 }
 
-function node(subject: Subject): string {
-  return `const report = ${report(subject).replace(`"${now}"`, 'new Date()')};
-const answer = await fetch(${safeText(reportUrl(subject))}, {
+function node(connection: Connection): string {
+  return `const report = ${report(connection).replace(`"${now}"`, 'new Date()')};
+const answer = await fetch(${safeText(reportUrl(connection))}, {
   method: "POST",
   headers: { "Content-Type": "application/json" },
   body: JSON.stringify(report),
@@ -134,23 +136,23 @@ const answer = await fetch(${safeText(reportUrl(subject))}, {
 console.log(answer.status, await answer.text());`;
 }
 
-function dotnet(subject: Subject): string {
+function dotnet(connection: Connection): string {
   return `using System.Text;
 
-var report = """${report(subject)}"""
+var report = """${report(connection)}"""
     .Replace("${now}", DateTime.UtcNow.ToString("o"));
 using var http = new HttpClient();
 var answer = await http.PostAsync(
-    ${safeText(reportUrl(subject))},
+    ${safeText(reportUrl(connection))},
     new StringContent(report, Encoding.UTF8, "application/json"));
 Console.WriteLine($"{(int)answer.StatusCode} {await answer.Content.ReadAsStringAsync()}");`;
 }
 
-function php(subject: Subject): string {
+function php(connection: Connection): string {
   return `<?php
 $report = str_replace('${now}', gmdate('Y-m-d\\TH:i:s\\Z'),
-    '${report(subject)}');
-$answer = file_get_contents('${reportUrl(subject)}', false, stream_context_create(['http' => [
+    '${report(connection)}');
+$answer = file_get_contents('${reportUrl(connection)}', false, stream_context_create(['http' => [
     'method' => 'POST',
     'header' => 'Content-Type: application/json',
     'content' => $report,
@@ -159,7 +161,7 @@ $answer = file_get_contents('${reportUrl(subject)}', false, stream_context_creat
 echo $http_response_header[0], ' ', $answer, PHP_EOL;`;
 }
 
-function java(subject: Subject): string {
+function java(connection: Connection): string {
   return `import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -169,9 +171,9 @@ import java.time.Instant;
 class Send {
   public static void main(String[] args) throws Exception {
     var report = """
-        ${report(subject).replaceAll('\\', '\\\\')}"""
+        ${report(connection).replaceAll('\\', '\\\\')}"""
         .replace("${now}", Instant.now().toString());
-    var request = HttpRequest.newBuilder(URI.create("${reportUrl(subject)}"))
+    var request = HttpRequest.newBuilder(URI.create("${reportUrl(connection)}"))
         .header("Content-Type", "application/json")
         .POST(HttpRequest.BodyPublishers.ofString(report))
         .build();

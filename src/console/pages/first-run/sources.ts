@@ -8,7 +8,7 @@ import type { LedgerEntry } from '../../../contract/shapes/ledger.ts';
 import type { KeyType } from '../application-settings/key-types.ts';
 import { proxyRule } from './proxy-rule.ts';
 import { ownTargets } from './snippets.ts';
-import { type Block, type Subject, safeJson, safeText, safeUrl, shellWord, type Target } from './target.ts';
+import { type Block, type Connection, safeJson, safeText, safeUrl, shellWord, type Target } from './target.ts';
 
 export interface Source {
   readonly id: string;
@@ -35,27 +35,29 @@ const intro =
   'Each evaluation counts as a check of the variant that it returned. It works with every provider, and no call that evaluates a flag changes.';
 
 const openFeatureTargets: readonly Target[] = [
-  target('server', 'Server', 'Backend', (subject) => [
+  target('server', 'Server', 'Backend', (connection) => [
     {
       name: 'key as a variable',
       how: 'The key is secret. Pass it to the program as an environment variable:',
-      code: `export FLAGMETER_KEY=${shellWord(subject.key)}`,
+      code: `export FLAGMETER_KEY=${shellWord(connection.key)}`,
     },
-    setUp('server', `  key: process.env.FLAGMETER_KEY,\n`, subject, `  service: "my-service",\n`),
+    setUp('server', `  key: process.env.FLAGMETER_KEY,\n`, connection, `  service: "my-service",\n`),
   ]),
-  target('web', 'Web page', 'Frontend', (subject) => [setUp('web', `  key: ${safeText(subject.key)},\n`, subject)]),
+  target('web', 'Web page', 'Frontend', (connection) => [
+    setUp('web', `  key: ${safeText(connection.key)},\n`, connection),
+  ]),
 ];
 
-function target(id: string, label: string, type: KeyType, write: (subject: Subject) => Block[]): Target {
+function target(id: string, label: string, type: KeyType, write: (connection: Connection) => Block[]): Target {
   const install: Block = {
     name: 'command that installs the package',
     how: 'In the folder of the program:',
     code: 'npm install @flagmeter/openfeature',
   };
-  return { id, label, keyTypes: [type], lines: (subject) => ({ intro, blocks: [install, ...write(subject)] }) };
+  return { id, label, keyTypes: [type], lines: (connection) => ({ intro, blocks: [install, ...write(connection)] }) };
 }
 
-function setUp(sdk: 'server' | 'web', key: string, { metricsUrl, environment }: Subject, more = ''): Block {
+function setUp(sdk: 'server' | 'web', key: string, { metricsUrl, environment }: Connection, more = ''): Block {
   return {
     name: 'lines for the program',
     how: 'Where the program sets its provider:',
@@ -90,9 +92,9 @@ const openTelemetryTargets: readonly Target[] = [
     id: 'collector',
     label: 'Collector',
     keyTypes: ['Backend'],
-    lines: (subject) => ({
+    lines: (connection) => ({
       intro: 'The collector forwards the log events of evaluations, and nothing else.',
-      blocks: [collector(subject), install, hook('EventHook')],
+      blocks: [collector(connection), install, hook('EventHook')],
     }),
   },
 ];
@@ -102,14 +104,14 @@ function service(id: 'logs' | 'metrics', label: string, hookName: string, intro:
     id,
     label,
     keyTypes: ['Backend'],
-    lines: (subject) => ({ intro, blocks: [variables(id, subject, more), install, hook(hookName)] }),
+    lines: (connection) => ({ intro, blocks: [variables(id, connection, more), install, hook(hookName)] }),
   };
 }
 
 /** The exporter's settings of one signal. Other signals stay where they are. */
-function variables(signal: 'logs' | 'metrics', subject: Subject, more?: string): Block {
+function variables(signal: 'logs' | 'metrics', connection: Connection, more?: string): Block {
   const prefix = `export OTEL_EXPORTER_OTLP_${signal.toUpperCase()}`;
-  const { metricsUrl, environment, key } = subject;
+  const { metricsUrl, environment, key } = connection;
   return {
     name: 'environment variables',
     how: 'Environment variables of the service. Add the attribute to those that it has:',
@@ -141,7 +143,7 @@ OpenFeature.addHooks(new ${name}());`,
   };
 }
 
-function collector({ metricsUrl, environment, key }: Subject): Block {
+function collector({ metricsUrl, environment, key }: Connection): Block {
   // A header cannot have other characters. Without it, the resource must name the environment.
   const header = /^[ -~]+$/.test(environment) ? `\n      x-flagmeter-environment: ${safeText(environment)}` : '';
   return {

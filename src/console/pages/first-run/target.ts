@@ -5,7 +5,7 @@
 
 import type { KeyType } from '../application-settings/key-types.ts';
 
-export interface Subject {
+export interface Connection {
   readonly metricsUrl: string;
   readonly environment: string;
   readonly key: string;
@@ -18,7 +18,7 @@ export interface Target {
   readonly label: string;
   /** Types of keys that it can use, the usual one first. */
   readonly keyTypes: readonly KeyType[];
-  readonly lines: (subject: Subject) => Lines;
+  readonly lines: (connection: Connection) => Lines;
 }
 
 /** The lines of a target, with the real URL, environment and key. */

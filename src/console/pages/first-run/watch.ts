@@ -2,7 +2,7 @@ import type { IngestReport, LedgerEntry, UnattributedRefusal } from '../../../co
 import type { Source } from './sources.ts';
 
 /** The state while the page waits for the first message. Times are the server's, Unix ms. */
-export interface Waiting {
+export interface WatchState {
   readonly source: Pick<Source, 'sent' | 'patienceMs'>;
   readonly since: number;
   readonly now: number;
@@ -11,7 +11,7 @@ export interface Waiting {
   readonly unattributed: readonly UnattributedRefusal[];
 }
 
-export type Watched =
+export type WatchResult =
   | { readonly kind: 'waiting'; readonly leftMs: number }
   | {
       readonly kind: 'arrived';
@@ -30,7 +30,7 @@ export type Watched =
 
 const maxShown = 5;
 
-export function watch({ source, since, now, ledger, unattributed }: Waiting): Watched {
+export function watch({ source, since, now, ledger, unattributed }: WatchState): WatchResult {
   const entries = ledger?.entries ?? [];
   const isOwn = ({ route, sender }: LedgerEntry) => source.sent(route, sender.userAgent);
   const taken = entries.filter(isTaken);

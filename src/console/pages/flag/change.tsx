@@ -4,22 +4,22 @@ import type { FeatureDetail, FeaturePatch } from '../../../contract/shapes/featu
 import type { InEnvironment } from '../../address/place.ts';
 import { call, resource } from '../../api/client.ts';
 import { forget } from '../../api/poll.ts';
-import { type Tagged, useChange } from '../../api/thing.ts';
+import { type ResourceVersion, useChange } from '../../api/thing.ts';
 import { useAction } from '../../parts/action.tsx';
 import { Form, type FormProps } from '../../parts/form/form.tsx';
 import { ConflictDialog } from '../../parts/resource/thing.tsx';
 
-export interface FlagPlace extends InEnvironment {
+export interface FeaturePlace extends InEnvironment {
   readonly name: string;
 }
 
 /** The path of a flag, or of a resource below it; `undefined` for the names `.` and `..`, which a path cannot contain. */
-export function flagPath({ application, name }: FlagPlace, ...rest: readonly string[]): string | undefined {
+export function featurePath({ application, name }: FeaturePlace, ...rest: readonly string[]): string | undefined {
   if (name === '.' || name === '..') return undefined;
   return resource('applications', application, 'features', name, ...rest);
 }
 
-export function reread({ application }: FlagPlace): void {
+export function reread({ application }: FeaturePlace): void {
   forget(resource('applications', application, 'features'));
   forget(resource('applications', application, 'overview'));
   forget(resource('applications', application, 'activity'));
@@ -37,22 +37,26 @@ const settings: Readonly<Record<keyof FeaturePatch, true>> = {
   tags: true,
 };
 
-const settingsOf = (flag: FeatureDetail) =>
-  Object.fromEntries(Object.entries(flag).filter(([field]) => Object.hasOwn(settings, field)));
+const pickSettings = (feature: FeatureDetail) =>
+  Object.fromEntries(Object.entries(feature).filter(([field]) => Object.hasOwn(settings, field)));
 
-export interface FlagProps {
-  readonly place: FlagPlace;
-  readonly flag: Tagged<FeatureDetail>;
+export interface FeatureProps {
+  readonly place: FeaturePlace;
+  readonly feature: ResourceVersion<FeatureDetail>;
 }
 
 /** Changes the declaration of a flag, and declares it if necessary. `dialog` asks the reader after a conflict. */
-export function useFlagChange(place: FlagPlace) {
-  const { conflict, change } = useChange<FeatureDetail>(flagPath(place)!);
-  const shown = conflict && { ...conflict, before: settingsOf(conflict.before), theirs: settingsOf(conflict.theirs) };
+export function useFeatureChange(place: FeaturePlace) {
+  const { conflict, change } = useChange<FeatureDetail>(featurePath(place)!);
+  const shown = conflict && {
+    ...conflict,
+    before: pickSettings(conflict.before),
+    theirs: pickSettings(conflict.theirs),
+  };
   return {
     dialog: <ConflictDialog conflict={shown} />,
     /** @returns false if the reader accepted someone else's change instead @throws as `call` */
-    async change(seen: Tagged<FeatureDetail>, patch: FeaturePatch): Promise<boolean> {
+    async change(seen: ResourceVersion<FeatureDetail>, patch: FeaturePatch): Promise<boolean> {
       const { isMine } = await change(seen, () => patch);
       reread(place);
       return isMine;
@@ -60,30 +64,30 @@ export function useFlagChange(place: FlagPlace) {
   };
 }
 
-interface FlagFormProps extends FlagProps, Omit<FormProps, 'onSubmit'> {
+interface FeatureFormProps extends FeatureProps, Omit<FormProps, 'onSubmit'> {
   readonly patch: (data: FormData) => FeaturePatch;
 }
 
 /** A form that changes the version of the flag that its reader started to edit. */
-export function FlagForm({ place, flag, patch, ...form }: FlagFormProps) {
-  const { dialog, change } = useFlagChange(place);
-  const edited = useRef<Tagged<FeatureDetail> | undefined>(undefined);
+export function FeatureForm({ place, feature, patch, ...form }: FeatureFormProps) {
+  const { dialog, change } = useFeatureChange(place);
+  const edited = useRef<ResourceVersion<FeatureDetail> | undefined>(undefined);
   const version = useSignal(0);
   async function save(data: FormData) {
-    const isMine = await change(edited.current ?? flag, patch(data));
+    const isMine = await change(edited.current ?? feature, patch(data));
     edited.current = undefined;
     if (!isMine) version.value += 1;
     return isMine;
   }
   return (
-    <div onInput={() => (edited.current ??= flag)}>
+    <div onInput={() => (edited.current ??= feature)}>
       <Form key={version.value} {...form} onSubmit={save} />
       {dialog}
     </div>
   );
 }
 
-export function DeclareButton({ place }: { readonly place: FlagPlace }) {
+export function DeclareButton({ place }: { readonly place: FeaturePlace }) {
   const { busy, refusal, run } = useAction();
   async function declare() {
     const body = { name: place.name };

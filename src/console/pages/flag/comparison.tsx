@@ -1,7 +1,7 @@
 import { checksOnlyText } from '../../../contract/message-routes.ts';
 import type { ComparedVariant, Comparison } from '../../../contract/shapes/comparison.ts';
 import { useQuery } from '../../address/address.ts';
-import { oneOf, useParameters } from '../../address/parameters.ts';
+import { allowOnly, useParameters } from '../../address/parameters.ts';
 import { withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
 import { useRange } from '../../parts/choices/range.tsx';
@@ -10,23 +10,23 @@ import { OptionList } from '../../parts/form/filters.tsx';
 import { countColumn } from '../../parts/table/columns.tsx';
 import { type Column, Table } from '../../parts/table/table.tsx';
 import { format } from '../../text/format.ts';
-import { type FlagPlace, flagPath } from './change.tsx';
+import { type FeaturePlace, featurePath } from './change.tsx';
 import { Choice } from './choice.tsx';
 import { useChecksOnly } from './senders.tsx';
 
 const events = ['used', 'viewed'] as const;
-const parameters = { event: oneOf(events) };
+const parameters = { event: allowOnly(events) };
 const names = { used: 'Used', viewed: 'Viewed' };
 
 /** Complete days change only if a late report arrives. */
 const everyMs = 60_000;
 
-export function ComparisonSection({ place }: { readonly place: FlagPlace }) {
+export function ComparisonSection({ place }: { readonly place: FeaturePlace }) {
   const { query, change } = useQuery();
   const { bounds, live } = useRange();
   useParameters(parameters);
   const event = events.find((each) => each === query['event']) ?? 'used';
-  const path = withQuery(flagPath(place, 'comparison')!, {
+  const path = withQuery(featurePath(place, 'comparison')!, {
     environment: place.environment,
     event,
     from: new Date(bounds.from).toISOString(),
@@ -50,7 +50,7 @@ export function ComparisonSection({ place }: { readonly place: FlagPlace }) {
           <label class="flag-base">
             Base{' '}
             <select value={data.base} onChange={({ currentTarget }) => change({ base: currentTarget.value })}>
-              <OptionList options={basesOf(data).map((variant) => [variant])} />
+              <OptionList options={listBases(data).map((variant) => [variant])} />
             </select>
           </label>
         )}
@@ -67,7 +67,7 @@ export function ComparisonSection({ place }: { readonly place: FlagPlace }) {
 }
 
 /** The variants to choose from, by name. The base may not have been given in the range. */
-function basesOf({ base, variants }: Comparison): readonly string[] {
+function listBases({ base, variants }: Comparison): readonly string[] {
   return [...new Set([base ?? [], ...variants.map(({ variant }) => variant)].flat())].toSorted();
 }
 
@@ -80,7 +80,7 @@ function Compared({ name, comparison }: { readonly name: string; readonly compar
       {variants.length > 1 && (
         <Table
           caption={`Rates by variant, compared with ${base}`}
-          columns={columnsOf(comparison)}
+          columns={createColumns(comparison)}
           rows={variants}
           rowKey={({ variant }) => variant}
           csv={`${name}-comparison`}
@@ -97,7 +97,7 @@ function Compared({ name, comparison }: { readonly name: string; readonly compar
   );
 }
 
-function columnsOf({ base, event }: Comparison): readonly Column<ComparedVariant>[] {
+function createColumns({ base, event }: Comparison): readonly Column<ComparedVariant>[] {
   return [
     { key: 'variant', title: 'Variant', value: ({ variant }) => variant },
     countColumn('users', 'Users ≈'),

@@ -11,13 +11,13 @@ import { Field, Form, SelectField } from '../../parts/form/form.tsx';
 import { Help } from '../../parts/help.tsx';
 import { hasRole } from '../../reader/reader.tsx';
 import { experimentAddress } from '../experiments/page.tsx';
-import { type FlagPlace, flagPath } from './change.tsx';
+import { type FeaturePlace, featurePath } from './change.tsx';
 
 const everyMs = 30_000;
 const dayMs = 86_400_000;
 
 interface SectionProps {
-  readonly place: FlagPlace;
+  readonly place: FeaturePlace;
   readonly detail: FeatureDetail;
 }
 
@@ -67,7 +67,7 @@ function PlanDialog({ place, detail, onClose }: SectionProps & { readonly onClos
   const metrics = ['used', 'viewed', ...counters].map((each) => [each] as const);
   const metric = useSignal('used');
   const power = usePoll<Power>(
-    withQuery(flagPath(place, 'power')!, { environment, metric: metric.value }),
+    withQuery(featurePath(place, 'power')!, { environment, metric: metric.value }),
     undefined,
   ).data;
   async function send(data: FormData) {
@@ -98,7 +98,7 @@ function PlanDialog({ place, detail, onClose }: SectionProps & { readonly onClos
   );
 }
 
-function planIn({ environment, name: feature }: FlagPlace, data: FormData): object {
+function planIn({ environment, name: feature }: FeaturePlace, data: FormData): object {
   const text = (field: string) => String(data.get(field) ?? '').trim();
   const guardrail = {
     metric: text('guardrail'),
@@ -113,8 +113,8 @@ function planIn({ environment, name: feature }: FlagPlace, data: FormData): obje
     base: text('base'),
     metric: text('metric'),
     direction: text('direction'),
-    startAt: dayOf(text('startAt')),
-    endAt: text('endAt') === '' ? null : dayOf(text('endAt')),
+    startAt: formatMidnight(text('startAt')),
+    endAt: text('endAt') === '' ? null : formatMidnight(text('endAt')),
     users: text('users') === '' ? null : Number(text('users')),
     guardrails: guardrail.metric === '' ? [] : [guardrail],
   };
@@ -149,7 +149,7 @@ function PlanFields({ variants, metrics, onMetric }: FieldsProps) {
   );
 }
 
-function dayOf(date: string): string {
+function formatMidnight(date: string): string {
   return `${date}T00:00:00Z`;
 }
 

@@ -18,7 +18,7 @@ import { ReadOnlyNote } from '../../parts/resource/part.tsx';
 import { useTitle } from '../../parts/title.ts';
 import { hasRole } from '../../reader/reader.tsx';
 import { format } from '../../text/format.ts';
-import { DeclareButton, FlagForm, type FlagPlace, type FlagProps, flagPath, reread } from './change.tsx';
+import { DeclareButton, FeatureForm, type FeaturePlace, type FeatureProps, featurePath, reread } from './change.tsx';
 import { ComparisonSection } from './comparison.tsx';
 import { ExperimentsSection } from './experiments.tsx';
 import { OwnersSection } from './owners.tsx';
@@ -29,41 +29,41 @@ import { splitVariants, typedSplit } from './traffic.ts';
 import { TrafficSection } from './traffic-section.tsx';
 import { VerdictSection } from './verdict.tsx';
 
-export function Flag({ application, environment }: { application?: string; environment?: string }) {
+export function FeatureRoute({ application, environment }: { application?: string; environment?: string }) {
   const { query } = useQuery();
   const name = query['name'] ?? '';
   if (application === undefined || environment === undefined || name === '') return <NotFound />;
-  return <FlagPage key={name} place={{ application, environment, name }} />;
+  return <FeaturePage key={name} place={{ application, environment, name }} />;
 }
 
 const detailMs = 10_000;
 
-function FlagPage({ place }: { readonly place: FlagPlace }) {
-  const path = flagPath(place);
+function FeaturePage({ place }: { readonly place: FeaturePlace }) {
+  const path = featurePath(place);
   const detail = usePoll<FeatureDetail>(path, detailMs);
   useTitle(place.name);
-  if (detail.error instanceof ApiProblem && detail.error.status === 404) return <UnknownFlag place={place} />;
+  if (detail.error instanceof ApiProblem && detail.error.status === 404) return <UnknownFeature place={place} />;
   if (path !== undefined && detail.data === undefined) return <Pending error={detail.error} />;
-  const flag = detail.data && { data: detail.data, etag: detail.etag ?? '*' };
+  const feature = detail.data && { data: detail.data, etag: detail.etag ?? '*' };
   return (
     <article class="stack flag">
       <Head place={place} detail={detail.data} />
-      {flag === undefined ? (
+      {feature === undefined ? (
         <p class="quiet">Only the figures are shown: a path cannot contain the name of this flag.</p>
       ) : (
-        <VerdictSection place={place} flag={flag} />
+        <VerdictSection place={place} feature={feature} />
       )}
       <TrafficSection place={place} />
-      {flag !== undefined && <RolloutSection place={place} flag={flag} />}
-      {flag !== undefined && <ComparisonSection place={place} />}
-      {flag !== undefined && <ExperimentsSection place={place} detail={flag.data} />}
-      {flag !== undefined && (
+      {feature !== undefined && <RolloutSection place={place} feature={feature} />}
+      {feature !== undefined && <ComparisonSection place={place} />}
+      {feature !== undefined && <ExperimentsSection place={place} detail={feature.data} />}
+      {feature !== undefined && (
         <div class="flag-columns">
           <Senders place={place} />
-          <Seen place={place} detail={flag.data} />
-          <OwnersSection place={place} flag={flag} />
-          <Notes place={place} detail={flag.data} />
-          {hasRole('User') && <SettingsForm place={place} flag={flag} />}
+          <Seen place={place} detail={feature.data} />
+          <OwnersSection place={place} feature={feature} />
+          <Notes place={place} detail={feature.data} />
+          {hasRole('User') && <SettingsForm place={place} feature={feature} />}
         </div>
       )}
     </article>
@@ -71,17 +71,17 @@ function FlagPage({ place }: { readonly place: FlagPlace }) {
 }
 
 interface HeadProps {
-  readonly place: FlagPlace;
+  readonly place: FeaturePlace;
   readonly detail: FeatureDetail | undefined;
 }
 
 function Head({ place: { application, environment, name }, detail }: HeadProps) {
   const { query } = useQuery();
-  const flags = withQuery(environmentAddress(application, environment, 'flags'), kept(query));
+  const listAddress = withQuery(environmentAddress(application, environment, 'flags'), kept(query));
   return (
     <header class="head flag-head">
       <p>
-        <a href={flags}>Flags</a>
+        <a href={listAddress}>Flags</a>
       </p>
       <h1>{name}</h1>
       <CopyButton text={name} title="Copy the name" />
@@ -95,11 +95,11 @@ function Head({ place: { application, environment, name }, detail }: HeadProps) 
 }
 
 /** A name that is neither declared nor has been seen. */
-function UnknownFlag({ place }: { readonly place: FlagPlace }) {
+function UnknownFeature({ place }: { readonly place: FeaturePlace }) {
   const { application, environment, name } = place;
   const { query } = useQuery();
   useTitle('Not found');
-  const flags = environmentAddress(application, environment, 'flags');
+  const listAddress = environmentAddress(application, environment, 'flags');
   return (
     <section class="notice">
       <h1>Not found</h1>
@@ -108,10 +108,10 @@ function UnknownFlag({ place }: { readonly place: FlagPlace }) {
         not in use yet.
       </p>
       <div class="actions">
-        <a class="button primary" href={withQuery(flags, kept(query))}>
+        <a class="button primary" href={withQuery(listAddress, kept(query))}>
           All flags
         </a>
-        <a class="button" href={withQuery(flags, { ...kept(query), search: name.slice(0, 4) })}>
+        <a class="button" href={withQuery(listAddress, { ...kept(query), search: name.slice(0, 4) })}>
           Flags with similar names
         </a>
         {hasRole('User') && <DeclareButton place={place} />}
@@ -121,10 +121,10 @@ function UnknownFlag({ place }: { readonly place: FlagPlace }) {
 }
 
 /** The team's notes on the flag. The chart marks each of them. */
-function Notes({ place, detail }: { readonly place: FlagPlace; readonly detail: FeatureDetail }) {
+function Notes({ place, detail }: { readonly place: FeaturePlace; readonly detail: FeatureDetail }) {
   const { busy, refusal, run } = useAction();
   async function remove(id: string) {
-    await call('DELETE', flagPath(place, 'notes', id)!);
+    await call('DELETE', featurePath(place, 'notes', id)!);
     reread(place);
   }
   return (
@@ -160,7 +160,7 @@ function Notes({ place, detail }: { readonly place: FlagPlace; readonly detail: 
   );
 }
 
-function NoteForm({ place }: { readonly place: FlagPlace }) {
+function NoteForm({ place }: { readonly place: FeaturePlace }) {
   const all = useId();
   async function add(data: FormData) {
     const at = String(data.get('at'));
@@ -169,7 +169,7 @@ function NoteForm({ place }: { readonly place: FlagPlace }) {
       ...(at === '' ? {} : { at: new Date(at).toISOString() }),
       ...(data.get('all') === null ? { environment: place.environment } : {}),
     };
-    await call('POST', flagPath(place, 'notes')!, { body });
+    await call('POST', featurePath(place, 'notes')!, { body });
     reread(place);
   }
   return (
@@ -184,8 +184,8 @@ function NoteForm({ place }: { readonly place: FlagPlace }) {
   );
 }
 
-function SettingsForm({ place, flag }: FlagProps) {
-  const { data: detail } = flag;
+function SettingsForm({ place, feature }: FeatureProps) {
+  const { data: detail } = feature;
   const seen = detail.environments.flatMap((each) => each.variants.map(({ variant }) => variant));
   const variants = splitVariants(detail.split, seen);
   function patch(data: FormData) {
@@ -196,9 +196,9 @@ function SettingsForm({ place, flag }: FlagProps) {
   return (
     <section aria-labelledby="flag-settings">
       <h2 id="flag-settings">Description and split</h2>
-      <FlagForm
+      <FeatureForm
         place={place}
-        flag={flag}
+        feature={feature}
         patch={patch}
         submit={detail.declared ? 'Save' : 'Save and declare'}
         done="The flag is saved"
@@ -212,7 +212,7 @@ function SettingsForm({ place, flag }: FlagProps) {
             control={(properties) => <Weights properties={properties} variants={variants} split={detail.split} />}
           />
         )}
-      </FlagForm>
+      </FeatureForm>
     </section>
   );
 }

@@ -8,10 +8,10 @@ import { useWholeList } from '../../api/list.ts';
 import { CodePlaces } from '../../parts/code-places.tsx';
 import { Field } from '../../parts/form/form.tsx';
 import { applications, hasRole } from '../../reader/reader.tsx';
-import { FlagForm, type FlagProps } from './change.tsx';
+import { FeatureForm, type FeatureProps } from './change.tsx';
 
-export function OwnersSection({ place, flag }: FlagProps) {
-  const { owners, ownersFrom, tags, code } = flag.data;
+export function OwnersSection({ place, feature }: FeatureProps) {
+  const { owners, ownersFrom, tags, code } = feature.data;
   return (
     <section aria-labelledby="flag-owners">
       <h2 id="flag-owners">Owners and code</h2>
@@ -37,23 +37,23 @@ export function OwnersSection({ place, flag }: FlagProps) {
       ) : (
         <CodePlaces code={code} />
       )}
-      {hasRole('User') && <OwnersForm place={place} flag={flag} />}
+      {hasRole('User') && <OwnersForm place={place} feature={feature} />}
     </section>
   );
 }
 
-function OwnersForm({ place, flag }: FlagProps) {
-  const people = usePeople(place.application);
-  const { owners, ownersFrom, tags, declared: isDeclared } = flag.data;
+function OwnersForm({ place, feature }: FeatureProps) {
+  const candidates = useCandidates(place.application);
+  const { owners, ownersFrom, tags, declared: isDeclared } = feature.data;
   const declared = ownersFrom === 'declaration' ? owners : [];
   const patch = (data: FormData) => ({
-    owners: ownersFromText(String(data.get('owners')), [...declared, ...people]),
-    tags: partsOf(String(data.get('tags'))),
+    owners: ownersFromText(String(data.get('owners')), [...declared, ...candidates]),
+    tags: splitList(String(data.get('tags'))),
   });
   return (
-    <FlagForm
+    <FeatureForm
       place={place}
-      flag={flag}
+      feature={feature}
       patch={patch}
       submit={isDeclared ? 'Save' : 'Save and declare'}
       done="The owners are saved"
@@ -74,14 +74,14 @@ function OwnersForm({ place, flag }: FlagProps) {
         maxLength={900}
         autocomplete="off"
       />
-    </FlagForm>
+    </FeatureForm>
   );
 }
 
 /** A possible owner; `email` is another name of a user. */
 export type Candidate = Owner & { readonly email?: string };
 
-function usePeople(application: string): readonly Candidate[] {
+function useCandidates(application: string): readonly Candidate[] {
   const team = applications.value?.find(({ id }) => id === application)?.teamId ?? '';
   const members = useWholeList<Member>(resource('teams', team, 'members'), {});
   const teams = useWholeList<Team>(resource('teams'), {});
@@ -101,7 +101,7 @@ function usePeople(application: string): readonly Candidate[] {
 
 /** The owners in a text: names or e-mail addresses of the candidates, and other texts. */
 function ownersFromText(text: string, candidates: readonly Candidate[]): Owner[] {
-  return partsOf(text).map((part) => {
+  return splitList(text).map((part) => {
     const wanted = part.toLowerCase();
     const found = candidates.find(
       ({ name, email }) => name.toLowerCase() === wanted || email?.toLowerCase() === wanted,
@@ -112,6 +112,6 @@ function ownersFromText(text: string, candidates: readonly Candidate[]): Owner[]
   });
 }
 
-function partsOf(text: string): string[] {
+function splitList(text: string): string[] {
   return text.split(',').flatMap((part) => part.trim() || []);
 }

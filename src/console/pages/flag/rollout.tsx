@@ -6,17 +6,17 @@ import { boundsQuery } from '../../address/range.ts';
 import { resource, withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
 import { Chart } from '../../parts/chart/chart.tsx';
-import { type Buckets, bucketsOf } from '../../parts/chart/series.ts';
+import { type Buckets, createBuckets } from '../../parts/chart/series.ts';
 import { useRange } from '../../parts/choices/range.tsx';
 import { Field, SelectField } from '../../parts/form/form.tsx';
 import { Help } from '../../parts/help.tsx';
 import { hasRole } from '../../reader/reader.tsx';
-import { FlagForm, type FlagPlace, type FlagProps } from './change.tsx';
+import { FeatureForm, type FeaturePlace, type FeatureProps } from './change.tsx';
 import { useSplit } from './split.tsx';
 import { plannedShare, plannedShares, shareIn, shownVariant, splitVariants } from './traffic.ts';
 
-export function RolloutSection({ place, flag }: FlagProps) {
-  const { rollout } = flag.data;
+export function RolloutSection({ place, feature }: FeatureProps) {
+  const { rollout } = feature.data;
   const open = useSignal(false);
   const split = useSplit(place);
   if (rollout === null && !hasRole('User')) return null;
@@ -34,21 +34,21 @@ export function RolloutSection({ place, flag }: FlagProps) {
       </div>
       {rollout !== null && split?.text && <p class="callout callout-warn">{split.text}</p>}
       {rollout !== null && <Shares place={place} steps={rollout} />}
-      {open.value && <Editor place={place} flag={flag} />}
+      {open.value && <Editor place={place} feature={feature} />}
     </section>
   );
 }
 
 const everyMs = 30_000;
 
-function Shares({ place, steps }: { readonly place: FlagPlace; readonly steps: readonly RolloutStep[] }) {
+function Shares({ place, steps }: { readonly place: FeaturePlace; readonly steps: readonly RolloutStep[] }) {
   const { application, environment, name } = place;
   const { bounds, live } = useRange();
   const query = { environment, feature: name, ...boundsQuery(bounds) };
   const path = withQuery(resource('applications', application, 'usage'), query);
   const { data } = usePoll<UsageReport>(path, live ? everyMs : undefined);
   const variant = shownVariant(steps);
-  const buckets = useMemo<Buckets>(() => bucketsOf(bounds), [bounds]);
+  const buckets = useMemo<Buckets>(() => createBuckets(bounds), [bounds]);
   const series = useMemo(() => {
     return [
       { label: 'planned', values: plannedShares(steps, variant, buckets), tone: 2 as const, steps: true },
@@ -61,8 +61,8 @@ function Shares({ place, steps }: { readonly place: FlagPlace; readonly steps: r
 const most = 6;
 
 /** Steps for one variant; another one gets the rest. */
-function Editor({ place, flag }: FlagProps) {
-  const { data: detail } = flag;
+function Editor({ place, feature }: FeatureProps) {
+  const { data: detail } = feature;
   const seen = detail.environments.flatMap((each) => each.variants.map(({ variant }) => variant));
   const steps = detail.rollout ?? [];
   const variants = splitVariants(steps.at(0)?.split ?? detail.split, seen);
@@ -72,17 +72,17 @@ function Editor({ place, flag }: FlagProps) {
     const on = String(data.get('variant'));
     const off = String(data.get('rest'));
     const dates = data.getAll('at').map(String);
-    const parts = data.getAll('percent').map(String);
+    const percents = data.getAll('percent').map(String);
     const rollout = dates.flatMap((date, index) => {
-      const percent = Number(parts[index]);
-      if (date === '' || parts[index] === '') return [];
+      const percent = Number(percents[index]);
+      if (date === '' || percents[index] === '') return [];
       const split = { ...(percent > 0 && { [on]: percent }), ...(percent < 100 && { [off]: 100 - percent }) };
       return [{ at: `${date}:00Z`, split }];
     });
     return { rollout: rollout.length === 0 ? null : rollout };
   }
   return (
-    <FlagForm place={place} flag={flag} patch={patch} submit="Save the plan" done="The rollout plan is saved">
+    <FeatureForm place={place} feature={feature} patch={patch} submit="Save the plan" done="The rollout plan is saved">
       <div class="experiment-fields">
         <SelectField name="variant" label="Variant" value={variant} options={variants.map((each) => [each])} />
         <SelectField name="rest" label="The rest gets" value={rest} options={variants.map((each) => [each])} />
@@ -108,6 +108,6 @@ function Editor({ place, flag }: FlagProps) {
         );
       })}
       <p class="hint">Empty steps are left out. Without a step, there is no plan.</p>
-    </FlagForm>
+    </FeatureForm>
   );
 }

@@ -1,26 +1,26 @@
-import { checksOnlyOf, checksOnlyText, isChecksOnly } from '../../../contract/message-routes.ts';
+import { checksOnlyText, isChecksOnly, listChecksOnly } from '../../../contract/message-routes.ts';
 import { surplusName } from '../../../contract/names.ts';
 import type { FeatureDetail } from '../../../contract/shapes/feature.ts';
 import type { FeatureSenders } from '../../../contract/shapes/verdict.ts';
-import { flagAddress, useQuery } from '../../address/address.ts';
+import { featureAddress, useQuery } from '../../address/address.ts';
 import { usePoll } from '../../api/poll.ts';
 import { Reason } from '../../parts/failure.tsx';
 import { agoColumn, SeenAgo } from '../../parts/table/columns.tsx';
 import { type Column, Table } from '../../parts/table/table.tsx';
-import { type FlagPlace, flagPath } from './change.tsx';
-import { type ProgramThere, programsOf, type SenderProgram } from './traffic.ts';
+import { type FeaturePlace, featurePath } from './change.tsx';
+import { groupPrograms, type ProgramThere, type SenderProgram } from './traffic.ts';
 
 const everyMs = 15_000;
 
 /** The sources of the flag in its environment, if none of them reports use and views. */
-export function useChecksOnly(place: FlagPlace): readonly string[] {
-  const { data } = usePoll<FeatureSenders>(flagPath(place, 'senders'), everyMs);
-  return checksOnlyOf(data?.items.filter(({ environment }) => environment === place.environment) ?? []);
+export function useChecksOnly(place: FeaturePlace): readonly string[] {
+  const { data } = usePoll<FeatureSenders>(featurePath(place, 'senders'), everyMs);
+  return listChecksOnly(data?.items.filter(({ environment }) => environment === place.environment) ?? []);
 }
 
-export function Senders({ place }: { readonly place: FlagPlace }) {
-  const { data, error } = usePoll<FeatureSenders>(flagPath(place, 'senders'), everyMs);
-  const sources = checksOnlyOf(data?.items.filter(isChecksOnly) ?? []);
+export function Senders({ place }: { readonly place: FeaturePlace }) {
+  const { data, error } = usePoll<FeatureSenders>(featurePath(place, 'senders'), everyMs);
+  const sources = listChecksOnly(data?.items.filter(isChecksOnly) ?? []);
   return (
     <section aria-labelledby="flag-senders">
       <h2 id="flag-senders">Senders</h2>
@@ -29,7 +29,7 @@ export function Senders({ place }: { readonly place: FlagPlace }) {
         <Table
           caption="Senders of the flag"
           columns={programColumns(data.items)}
-          rows={programsOf(data.items)}
+          rows={groupPrograms(data.items)}
           rowKey={({ name }) => name}
           csv={`${place.name}-senders`}
           empty="No sender has requested it yet, in any environment."
@@ -88,7 +88,7 @@ function There({ there }: { readonly there: ProgramThere | undefined }) {
 }
 
 interface SeenProps {
-  readonly place: FlagPlace;
+  readonly place: FeaturePlace;
   readonly detail: FeatureDetail;
 }
 
@@ -103,7 +103,7 @@ export function Seen({ place, detail }: SeenProps) {
         environment === place.environment ? (
           environment
         ) : (
-          <a href={flagAddress({ ...place, environment }, query)}>{environment}</a>
+          <a href={featureAddress({ ...place, environment }, query)}>{environment}</a>
         ),
     },
     agoColumn('lastSeenAt', 'Last seen', 'last'),

@@ -2,19 +2,19 @@ import type { FeatureSplit } from '../../../contract/shapes/split.ts';
 import { withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
 import { splitTitle } from '../../parts/split.tsx';
-import { type FlagPlace, flagPath } from './change.tsx';
+import { type FeaturePlace, featurePath } from './change.tsx';
 
 const everyMs = 20_000;
 
 /** The split of the flag; `undefined` until it is read, and if none is intended. */
-export function useSplit(place: FlagPlace): FeatureSplit | undefined {
+export function useSplit(place: FeaturePlace): FeatureSplit | undefined {
   const { environment } = place;
-  const path = flagPath(place, 'split');
+  const path = featurePath(place, 'split');
   const { data } = usePoll<FeatureSplit>(path && withQuery(path, { environment }), everyMs);
   return data !== undefined && Object.keys(data.intended).length > 0 ? data : undefined;
 }
 
-export function SplitChip({ place }: { readonly place: FlagPlace }) {
+export function SplitChip({ place }: { readonly place: FeaturePlace }) {
   const split = useSplit(place);
   if (split === undefined) return null;
   const [off = 'split is off'] = split.text?.split(':') ?? [];
@@ -30,7 +30,7 @@ function upperFirst(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
 
-export function SplitReason({ place }: { readonly place: FlagPlace }) {
+export function SplitReason({ place }: { readonly place: FeaturePlace }) {
   const split = useSplit(place);
   if (split === undefined || split.state === 'unknown') return null;
   return <li>{upperFirst(splitTitle(split))}.</li>;

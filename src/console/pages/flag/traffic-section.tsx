@@ -4,33 +4,33 @@ import { userDays } from '../../../contract/calendar.ts';
 import { checksOnlyText } from '../../../contract/message-routes.ts';
 import type { FeatureUsage, UsageReport } from '../../../contract/shapes/reports.ts';
 import { useQuery } from '../../address/address.ts';
-import { oneOf, useParameters } from '../../address/parameters.ts';
+import { allowOnly, useParameters } from '../../address/parameters.ts';
 import { boundsQuery } from '../../address/range.ts';
 import { resource, withQuery } from '../../api/client.ts';
 import { now } from '../../api/clock.ts';
 import { usePoll } from '../../api/poll.ts';
 import { useMarkers } from '../../parts/chart/activity-markers.ts';
 import { Chart, Swatch } from '../../parts/chart/chart.tsx';
-import { bucketAt, bucketsOf, type ChartKind } from '../../parts/chart/series.ts';
+import { bucketAt, type ChartKind, createBuckets } from '../../parts/chart/series.ts';
 import { RangePicker, useRange } from '../../parts/choices/range.tsx';
 import { Reason } from '../../parts/failure.tsx';
 import { countColumn, NotReported } from '../../parts/table/columns.tsx';
 import { type Column, Table } from '../../parts/table/table.tsx';
 import { format } from '../../text/format.ts';
-import type { FlagPlace } from './change.tsx';
+import type { FeaturePlace } from './change.tsx';
 import { Choice } from './choice.tsx';
 import { useChecksOnly } from './senders.tsx';
-import { type Measure, measures, seriesOf, tonesOf, variantsOf } from './traffic.ts';
+import { assignTones, createSeries, type Measure, measures, sortVariants } from './traffic.ts';
 
 const kinds = ['stacked', 'lines', 'table'] as const satisfies readonly ChartKind[];
-const parameters = { show: oneOf(measures), kind: oneOf(kinds) };
+const parameters = { show: allowOnly(measures), kind: allowOnly(kinds) };
 
 const dayMs = 86_400_000;
 
 /** Usage is computed for each reader, so it is read less often than the overview. */
 const liveMs = 5000;
 
-export function TrafficSection({ place }: { readonly place: FlagPlace }) {
+export function TrafficSection({ place }: { readonly place: FeaturePlace }) {
   const { application, environment, name } = place;
   const { query, change } = useQuery();
   const { bounds, live, zoom } = useRange();
@@ -45,8 +45,8 @@ export function TrafficSection({ place }: { readonly place: FlagPlace }) {
   const { data, error } = usePoll<UsageReport>(path, live ? liveMs : undefined);
   const usage = data?.features[0];
   const sources = useChecksOnly(place);
-  const buckets = useMemo(() => bucketsOf(bounds), [bounds]);
-  const series = useMemo(() => seriesOf(usage, buckets, measure), [usage, buckets, measure]);
+  const buckets = useMemo(() => createBuckets(bounds), [bounds]);
+  const series = useMemo(() => createSeries(usage, buckets, measure), [usage, buckets, measure]);
   const markers = useMarkers(place, name, bounds);
   const current = useComputed(() => bucketAt(buckets, now.value / 1000));
   return (
@@ -94,7 +94,7 @@ interface FunnelProps {
 }
 
 function Funnel({ name, report, usage, checksOnly }: FunnelProps) {
-  const tones = tonesOf(usage);
+  const tones = assignTones(usage);
   const step = (key: 'used' | 'viewed', title: string): Column<Variant> => {
     const column = countColumn(key, title);
     if (isUnknown(usage, key, checksOnly))
@@ -124,7 +124,7 @@ function Funnel({ name, report, usage, checksOnly }: FunnelProps) {
       <Table
         caption="From checks to uses and views, by variant"
         columns={columns}
-        rows={variantsOf(usage)}
+        rows={sortVariants(usage)}
         rowKey={({ variant }) => variant}
         csv={`${name}-variants`}
       />

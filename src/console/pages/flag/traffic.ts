@@ -4,11 +4,11 @@ import type { Sender } from '../../../contract/shapes/verdict.ts';
 import {
   type Buckets,
   bucketAt,
+  bucketStart,
   type ChartSeries,
+  getSeriesTone,
   indexAt,
-  startOf,
   type Tone,
-  toneOf,
 } from '../../parts/chart/series.ts';
 import { byProgram } from '../../parts/programs.ts';
 
@@ -19,22 +19,22 @@ export type Measure = (typeof measures)[number];
 const maxSeries = 6;
 
 /** The variants by name, so that their colours do not depend on the order by checks. */
-export function variantsOf(usage: FeatureUsage | undefined): FeatureUsage['variants'] {
+export function sortVariants(usage: FeatureUsage | undefined): FeatureUsage['variants'] {
   return (usage?.variants ?? []).toSorted((a, b) => (a.variant < b.variant ? -1 : 1));
 }
 
-export function tonesOf(usage: FeatureUsage | undefined): ReadonlyMap<string, Tone> {
+export function assignTones(usage: FeatureUsage | undefined): ReadonlyMap<string, Tone> {
   const most = (usage?.variants ?? []).toSorted((a, b) => b.checks - a.checks).slice(0, maxSeries);
   const own = new Set(most.map(({ variant }) => variant));
-  const named = variantsOf(usage).filter(({ variant }) => own.has(variant));
-  return new Map(named.map(({ variant }, index) => [variant, toneOf(index)]));
+  const named = sortVariants(usage).filter(({ variant }) => own.has(variant));
+  return new Map(named.map(({ variant }, index) => [variant, getSeriesTone(index)]));
 }
 
-export function seriesOf(usage: FeatureUsage | undefined, buckets: Buckets, measure: Measure): ChartSeries[] {
-  const tones = tonesOf(usage);
+export function createSeries(usage: FeatureUsage | undefined, buckets: Buckets, measure: Measure): ChartSeries[] {
+  const tones = assignTones(usage);
   const series: ChartSeries[] = [];
   const others = new Array<number>(buckets.count).fill(0);
-  for (const { variant, series: points } of variantsOf(usage)) {
+  for (const { variant, series: points } of sortVariants(usage)) {
     const tone = tones.get(variant);
     const values = tone === undefined ? others : new Array<number>(buckets.count).fill(0);
     addPoints(values, points, buckets, measure);
@@ -82,7 +82,8 @@ export function typedSplit(
 export function shownVariant(steps: readonly RolloutStep[]): string {
   const first = steps[0]?.split ?? {};
   const last = steps.at(-1)?.split ?? {};
-  const growth = (variant: string) => shareOf(last, variant) - (steps.length > 1 ? shareOf(first, variant) : 0);
+  const growth = (variant: string) =>
+    computeShare(last, variant) - (steps.length > 1 ? computeShare(first, variant) : 0);
   const variants = [...new Set([...Object.keys(first), ...Object.keys(last)])].sort();
   return variants.toSorted((a, b) => growth(b) - growth(a))[0] ?? '';
 }
@@ -90,14 +91,14 @@ export function shownVariant(steps: readonly RolloutStep[]): string {
 /** The planned share of a variant in the middle of each bucket, in percent; 0 before the first step. */
 export function plannedShares(steps: readonly RolloutStep[], variant: string, buckets: Buckets): number[] {
   return Array.from({ length: buckets.count }, (_, index) => {
-    const middle = (startOf(buckets, index) + startOf(buckets, index + 1)) / 2;
+    const middle = (bucketStart(buckets, index) + bucketStart(buckets, index + 1)) / 2;
     const step = steps.findLast(({ at }) => Date.parse(at) <= middle * 1000);
     return step === undefined ? 0 : plannedShare(step, variant);
   });
 }
 
 export function plannedShare({ split }: RolloutStep, variant: string): number {
-  return 100 * shareOf(split, variant);
+  return 100 * computeShare(split, variant);
 }
 
 /** The actual share of a variant in the checks of each bucket, in percent. */
@@ -115,7 +116,7 @@ export function shareIn(usage: FeatureUsage | undefined, variant: string, bucket
   return own.map((checks, index) => (all[index] === 0 ? 0 : (100 * checks) / all[index]!));
 }
 
-function shareOf(split: Readonly<Record<string, number>>, variant: string): number {
+function computeShare(split: Readonly<Record<string, number>>, variant: string): number {
   const all = Object.values(split).reduce((sum, each) => sum + each, 0);
   return Object.hasOwn(split, variant) ? split[variant]! / all : 0;
 }
@@ -133,7 +134,7 @@ export interface ProgramThere {
   readonly versions: readonly string[];
 }
 
-export function programsOf(senders: readonly Sender[]): SenderProgram[] {
+export function groupPrograms(senders: readonly Sender[]): SenderProgram[] {
   return byProgram(senders, ({ name }) => name).map(({ name, lastAt, entries }) => ({
     name,
     lastAt,

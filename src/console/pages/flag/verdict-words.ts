@@ -2,7 +2,7 @@ import type { FeatureDetail } from '../../../contract/shapes/feature.ts';
 import type { Verdict, VerdictAction } from '../../../contract/shapes/verdict.ts';
 import type { VerdictKind } from '../../../contract/verdicts.ts';
 
-export interface Wording {
+export interface TextFormat {
   time(at: string): string;
   list(items: readonly string[]): string;
 }
@@ -34,23 +34,29 @@ const tones: Readonly<Record<VerdictKind, Tone>> = {
 };
 
 /** The tone of a verdict. An undeclared name may be misspelt, so nothing about it is good. Archived flags need no attention. */
-export function toneOf(kind: VerdictKind, { declared, archived }: Pick<FeatureDetail, 'declared' | 'archived'>): Tone {
+export function chooseTone(
+  kind: VerdictKind,
+  { declared, archived }: Pick<FeatureDetail, 'declared' | 'archived'>,
+): Tone {
   if (!declared) return 'warn';
   return archived && kind !== 'archived_but_asked' ? 'quiet' : tones[kind];
 }
 
-type Headed = Pick<Verdict, 'kind' | 'since' | 'environments' | 'declared' | 'nearest' | 'staleAfterDays' | 'reasons'>;
+type VerdictSummary = Pick<
+  Verdict,
+  'kind' | 'since' | 'environments' | 'declared' | 'nearest' | 'staleAfterDays' | 'reasons'
+>;
 
 /**
  * The heading of a verdict. That a flag is archived or undeclared comes first; the verdict itself is then `also`. Both texts are
  * sentences without a full stop.
  */
-export function headingOf(
-  verdict: Headed,
+export function formatHeading(
+  verdict: VerdictSummary,
   detail: Pick<FeatureDetail, 'archived' | 'archivedAt' | 'snoozedUntil'>,
-  wording: Wording,
+  wording: TextFormat,
 ): { readonly heading: string; readonly also?: string } {
-  const also = sentenceOf(verdict, detail.snoozedUntil, wording);
+  const also = formatSentence(verdict, detail.snoozedUntil, wording);
   const { kind, declared, nearest } = verdict;
   if (!declared) {
     const meant = nearest === null ? '' : ` – did you mean ${nearest}?`;
@@ -61,16 +67,16 @@ export function headingOf(
   return { heading: `Archived${since}`, also };
 }
 
-function sentenceOf(verdict: Headed, snoozedUntil: string | null, { time, list }: Wording): string {
+function formatSentence(verdict: VerdictSummary, snoozedUntil: string | null, { time, list }: TextFormat): string {
   const { kind, since, environments } = verdict;
   const until = kind === 'snoozed' && snoozedUntil !== null ? ` until ${time(snoozedUntil)}` : '';
   const from = since !== null && dated.has(kind) ? ` since ${time(since)}` : '';
   const where = environments.length > 0 && placed.has(kind) ? `, in ${list(environments)}` : '';
-  return `${beginnings[kind]}${until}${from}${ruleOf(verdict)}${where}`;
+  return `${beginnings[kind]}${until}${from}${describeRule(verdict)}${where}`;
 }
 
 /** The rule that makes a flag used, although the range of the page may show one variant only. */
-function ruleOf({ kind, reasons, staleAfterDays }: Headed): string {
+function describeRule({ kind, reasons, staleAfterDays }: VerdictSummary): string {
   const variants = reasons.find(({ code }) => code === 'variants')?.names.length ?? 0;
   return kind === 'in_use' && variants > 1 ? `: ${variants} variants within ${staleAfterDays} days` : '';
 }
@@ -79,12 +85,15 @@ const dated: ReadonlySet<VerdictKind> = new Set(['safe_to_remove', 'not_seen', '
 
 const placed: ReadonlySet<VerdictKind> = new Set(['one_variant', 'in_use', 'archived_but_asked']);
 
-export function reasonText({ text, at }: Pick<Verdict['reasons'][number], 'text' | 'at'>, { time }: Wording): string {
+export function reasonText(
+  { text, at }: Pick<Verdict['reasons'][number], 'text' | 'at'>,
+  { time }: TextFormat,
+): string {
   return at === null ? text : text.replace(at, time(at));
 }
 
 /** The possible actions, those that the verdict suggests first. Omits actions that are already done. */
-export function actionsOf(
+export function listActions(
   suggested: readonly VerdictAction[],
   { archived, permanent, declared }: Pick<FeatureDetail, 'archived' | 'permanent' | 'declared'>,
   snoozed: boolean,

@@ -1,24 +1,24 @@
 import type { FeatureDetail, FeaturePatch } from '../../../contract/shapes/feature.ts';
 import type { Verdict, VerdictAction } from '../../../contract/shapes/verdict.ts';
-import { flagAddress, useQuery } from '../../address/address.ts';
+import { featureAddress, useQuery } from '../../address/address.ts';
 import { currentTime } from '../../api/clock.ts';
 import { usePoll } from '../../api/poll.ts';
-import { messageOf } from '../../api/problem.ts';
+import { describeError } from '../../api/problem.ts';
 import { useAction } from '../../parts/action.tsx';
 import { CopyButton } from '../../parts/copy.tsx';
 import { hasRole } from '../../reader/reader.tsx';
 import { format } from '../../text/format.ts';
-import { DeclareButton, type FlagPlace, type FlagProps, flagPath, useFlagChange } from './change.tsx';
+import { DeclareButton, type FeaturePlace, type FeatureProps, featurePath, useFeatureChange } from './change.tsx';
 import { SplitReason } from './split.tsx';
-import { actionsOf, cleanupText, headingOf, reasonText, toneOf } from './verdict-words.ts';
+import { chooseTone, cleanupText, formatHeading, listActions, reasonText } from './verdict-words.ts';
 
 const everyMs = 10_000;
 
-export function VerdictSection({ place, flag }: FlagProps) {
-  const { data: detail } = flag;
-  const { data, error } = usePoll<Verdict>(flagPath(place, 'verdict'), everyMs);
-  const said = data && headingOf(data, detail, format);
-  const tone = data === undefined ? 'quiet' : toneOf(data.kind, detail);
+export function VerdictSection({ place, feature }: FeatureProps) {
+  const { data: detail } = feature;
+  const { data, error } = usePoll<Verdict>(featurePath(place, 'verdict'), everyMs);
+  const said = data && formatHeading(data, detail, format);
+  const tone = data === undefined ? 'quiet' : chooseTone(data.kind, detail);
   return (
     <section class={`panel flag-verdict panel-${tone}`} aria-labelledby="flag-verdict">
       <h2 id="flag-verdict">{said?.heading ?? beforeVerdict(error)}</h2>
@@ -33,20 +33,20 @@ export function VerdictSection({ place, flag }: FlagProps) {
         )}
         <SplitReason place={place} />
       </ul>
-      <Actions place={place} flag={flag} suggested={data?.actions ?? []} />
+      <Actions place={place} feature={feature} suggested={data?.actions ?? []} />
     </section>
   );
 }
 
 function beforeVerdict(error: unknown): string {
-  return error === undefined ? 'Computing the verdict …' : `The verdict cannot be read: ${messageOf(error)}`;
+  return error === undefined ? 'Computing the verdict …' : `The verdict cannot be read: ${describeError(error)}`;
 }
 
 /** An undeclared name may be misspelt. */
-function Undeclared({ place, nearest }: { readonly place: FlagPlace; readonly nearest: string | null }) {
+function Undeclared({ place, nearest }: { readonly place: FeaturePlace; readonly nearest: string | null }) {
   const { query } = useQuery();
   if (nearest === null) return <li>It is not declared.</li>;
-  const address = flagAddress({ ...place, name: nearest }, query);
+  const address = featureAddress({ ...place, name: nearest }, query);
   return (
     <li>
       It is not declared. Its name is similar to <a href={address}>{nearest}</a>: it may be misspelt.
@@ -56,7 +56,7 @@ function Undeclared({ place, nearest }: { readonly place: FlagPlace; readonly ne
 
 const snoozeMs = 30 * 86_400_000;
 
-interface ActionsProps extends FlagProps {
+interface ActionsProps extends FeatureProps {
   readonly suggested: readonly VerdictAction[];
 }
 
@@ -72,16 +72,16 @@ const changes: Readonly<Record<Change, readonly [label: string, patch: () => Fea
   'end snooze': ['End the snooze', () => ({ snoozedUntil: null }), 'The flag is no longer snoozed'],
 };
 
-function Actions({ place, flag, suggested }: ActionsProps) {
-  const { data: detail } = flag;
+function Actions({ place, feature, suggested }: ActionsProps) {
+  const { data: detail } = feature;
   const { busy, refusal, run } = useAction();
-  const { dialog, change: changeFlag } = useFlagChange(place);
+  const { dialog, change: changeFeature } = useFeatureChange(place);
   const variants = detail.environments.flatMap((each) => each.variants.map(({ variant }) => variant));
   const snoozed = isSnoozed(detail);
   const mayChange = hasRole('User');
   const button = (change: Change) => {
     const [label, patch, done] = changes[change];
-    const onClick = () => run(() => changeFlag(flag, patch()), done);
+    const onClick = () => run(() => changeFeature(feature, patch()), done);
     return (
       <button key={change} type="button" disabled={busy} onClick={onClick}>
         {label}
@@ -90,7 +90,7 @@ function Actions({ place, flag, suggested }: ActionsProps) {
   };
   return (
     <div class="actions">
-      {actionsOf(suggested, detail, snoozed).map((action) => {
+      {listActions(suggested, detail, snoozed).map((action) => {
         if (action !== 'copy' && !mayChange) return null;
         if (action === 'declare') return <DeclareButton key={action} place={place} />;
         if (action !== 'copy') return button(action);

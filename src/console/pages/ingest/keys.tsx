@@ -5,7 +5,7 @@ import { usePoll } from '../../api/poll.ts';
 import { Ago, agoColumn } from '../../parts/table/columns.tsx';
 import { type Column, Table } from '../../parts/table/table.tsx';
 import { format } from '../../text/format.ts';
-import { reasonOf } from '../application-settings/key-use.tsx';
+import { describeReason } from '../application-settings/key-use.tsx';
 
 const everyMs = 10_000;
 
@@ -57,7 +57,7 @@ const columns: readonly Column<ApplicationKey>[] = [
     value: ({ refused }) => refused.lastAt,
     cell: ({ refused }) => <Ago at={refused.lastAt} />,
   },
-  { key: 'reason', title: 'Main reason', value: reasonOf },
+  { key: 'reason', title: 'Main reason', value: describeReason },
 ];
 
 interface KeyLinkProps {

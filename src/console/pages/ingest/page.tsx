@@ -23,7 +23,7 @@ import { Ago, timeColumn } from '../../parts/table/columns.tsx';
 import { type Column, Table } from '../../parts/table/table.tsx';
 import { format, plural } from '../../text/format.ts';
 import { KeyLink, Keys, useKeys } from './keys.tsx';
-import { adviceOn, type LedgerReason, leakAdvice, reasonsOf } from './reasons.ts';
+import { adviceOn, type LedgerReason, leakAdvice, listReasons } from './reasons.ts';
 import { Senders, Unattributed } from './senders.tsx';
 
 export function IngestPage({ application: app, environment: env }: InEnvironment) {
@@ -135,7 +135,7 @@ interface ReasonsProps {
 }
 
 function Reasons({ app, entries }: ReasonsProps) {
-  const reasons = reasonsOf(entries);
+  const reasons = listReasons(entries);
   return (
     <section class="stack" aria-labelledby="ingest-why">
       <h2 id="ingest-why">Problems and remedies</h2>

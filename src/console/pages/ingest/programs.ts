@@ -1,6 +1,6 @@
 import { messageRoutes } from '../../../contract/message-routes.ts';
 import { surplusName } from '../../../contract/names.ts';
-import { programOf } from '../../../contract/programs.ts';
+import { parseProgram } from '../../../contract/programs.ts';
 import type { LedgerEntry } from '../../../contract/shapes/ledger.ts';
 import { byProgram } from '../../parts/programs.ts';
 
@@ -29,41 +29,41 @@ interface SendingVersion {
 }
 
 export function programsIn(entries: readonly LedgerEntry[]): SendingProgram[] {
-  return byProgram(entries, nameOf).map(({ name, lastAt, entries: own }) => ({
+  return byProgram(entries, formatProgram).map(({ name, lastAt, entries: own }) => ({
     name,
     lastAt,
-    counts: countsOf(own),
-    types: [...new Set(own.map(typeOf))],
+    counts: sumCounts(own),
+    types: [...new Set(own.map(formatType))],
     codes: [...new Set(own.flatMap(({ code }) => code ?? []))],
-    versions: byProgram(own, labelOf).map((version) => ({
+    versions: byProgram(own, formatVersion).map((version) => ({
       label: version.name,
       lastAt: version.lastAt,
-      counts: countsOf(version.entries),
+      counts: sumCounts(version.entries),
       userAgents: [...new Set(version.entries.flatMap(({ sender }) => sender.userAgent ?? []))],
     })),
   }));
 }
 
-function nameOf({ sender: { userAgent, instance } }: LedgerEntry): string {
+function formatProgram({ sender: { userAgent, instance } }: LedgerEntry): string {
   if (userAgent === surplusName) return 'Other senders';
   if (userAgent === null) return instance ?? 'A sender without a name';
-  return programOf(userAgent).name;
+  return parseProgram(userAgent).name;
 }
 
 /** `2.1`, or `2.1 (web-7)` with an instance. */
-function labelOf({ sender: { userAgent, instance } }: LedgerEntry): string {
+function formatVersion({ sender: { userAgent, instance } }: LedgerEntry): string {
   if (userAgent === null) return '';
-  const { version } = programOf(userAgent);
+  const { version } = parseProgram(userAgent);
   return [version, instance === null ? undefined : `(${instance})`].filter(Boolean).join(' ');
 }
 
-function countsOf(entries: readonly LedgerEntry[]): Counts {
+function sumCounts(entries: readonly LedgerEntry[]): Counts {
   const counts = { accepted: 0, refused: 0, noted: 0 };
   for (const { outcome, count } of entries) counts[outcome] += count;
   return counts;
 }
 
 /** The type of a message: `Packets`, `Usage reports, grpc`. */
-export function typeOf({ route, transport }: Pick<LedgerEntry, 'route' | 'transport'>): string {
+export function formatType({ route, transport }: Pick<LedgerEntry, 'route' | 'transport'>): string {
   return `${messageRoutes[route].label}${transport === 'http' ? '' : `, ${transport}`}`;
 }

@@ -1,4 +1,4 @@
-import { ledgerRefusals, type Refusal } from '../../../contract/ledger-refusals.ts';
+import { ledgerRefusals, type RefusalDescription } from '../../../contract/ledger-refusals.ts';
 import { surplusName } from '../../../contract/names.ts';
 import { ledgerNotes, type Note } from '../../../contract/notes.ts';
 import { programText } from '../../../contract/programs.ts';
@@ -17,7 +17,7 @@ export interface LedgerReason {
 }
 
 /** The reasons of a ledger: refusals before notes, most frequent first. */
-export function reasonsOf(entries: readonly LedgerEntry[]): LedgerReason[] {
+export function listReasons(entries: readonly LedgerEntry[]): LedgerReason[] {
   const groups = new Map<string, LedgerEntry[]>();
   for (const entry of entries) {
     if (entry.outcome === 'accepted') continue;
@@ -71,14 +71,14 @@ export function filtered(entries: readonly LedgerEntry[], filter: Filter): Ledge
   );
 }
 
-const advice = new Map<string, Note | Refusal>(Object.entries({ ...ledgerRefusals, ...ledgerNotes }));
+const advice = new Map<string, Note | RefusalDescription>(Object.entries({ ...ledgerRefusals, ...ledgerNotes }));
 
 /** The meaning and the remedy of a ledger code, as sentences. A newer server may have unknown codes. */
 export function adviceOn(code: string): Note {
   const reason = advice.get(code);
   if (reason === undefined)
     return { meaning: `Refused with the code ${code}.`, remedy: 'See the list of errors of the server version.' };
-  const meaning = reason.meaning ?? (reason as Refusal).title;
+  const meaning = reason.meaning ?? (reason as RefusalDescription).title;
   return { meaning: sentence(meaning), remedy: sentence(reason.remedy) };
 }
 

@@ -3,7 +3,7 @@ import type {
   LedgerEntry,
   RefusedToken,
   UnattributedRefusal,
-  Unattributed as UnattributedReport,
+  UnattributedReport,
 } from '../../../contract/shapes/ledger.ts';
 import { useQuery } from '../../address/address.ts';
 import { resource } from '../../api/client.ts';
@@ -14,7 +14,7 @@ import { type Column, CsvButton, Table } from '../../parts/table/table.tsx';
 import { hasRole } from '../../reader/reader.tsx';
 import { format, plural } from '../../text/format.ts';
 import { KeyLink } from './keys.tsx';
-import { type Counts, outcomes, programsIn, type SendingProgram, typeOf } from './programs.ts';
+import { type Counts, formatType, outcomes, programsIn, type SendingProgram } from './programs.ts';
 import { adviceOn, filtered } from './reasons.ts';
 
 interface SendersProps {
@@ -122,7 +122,7 @@ const savedColumns: readonly Column<LedgerEntry>[] = [
     title: 'Sender',
     value: ({ sender: { userAgent, instance } }) => [instance, userAgent].filter(Boolean).join(' '),
   },
-  { key: 'what', title: 'Type', value: typeOf },
+  { key: 'what', title: 'Type', value: formatType },
   { key: 'environment', title: 'Environment', value: ({ environment }) => environment ?? 'unknown' },
   { key: 'outcome', title: 'Outcome', value: ({ outcome }) => outcome },
   { key: 'reason', title: 'Reason', value: ({ code }) => code ?? '' },

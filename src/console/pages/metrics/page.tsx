@@ -12,7 +12,7 @@ import { useWholeList } from '../../api/list.ts';
 import { forget, usePoll } from '../../api/poll.ts';
 import { useMarkers } from '../../parts/chart/activity-markers.ts';
 import { Chart } from '../../parts/chart/chart.tsx';
-import { type Buckets, bucketAt, bucketsOf, toneOf } from '../../parts/chart/series.ts';
+import { type Buckets, bucketAt, createBuckets, getSeriesTone } from '../../parts/chart/series.ts';
 import { Sparkline } from '../../parts/chart/sparkline.tsx';
 import { RangePicker, useRange } from '../../parts/choices/range.tsx';
 import { Dialog, useDialog } from '../../parts/dialog.tsx';
@@ -24,7 +24,16 @@ import { Ago } from '../../parts/table/columns.tsx';
 import { type Column, Table } from '../../parts/table/table.tsx';
 import { hasRole } from '../../reader/reader.tsx';
 import { format } from '../../text/format.ts';
-import { bucketsFrom, figureOf, latest, type MetricRow, metricRows, rowKey, trendOf, valuesIn } from './rows.ts';
+import {
+  bucketsFrom,
+  computeFigure,
+  computeTrend,
+  latest,
+  type MetricRow,
+  metricRows,
+  rowKey,
+  valuesIn,
+} from './rows.ts';
 
 /** Measurements are computed for each reader, so they are read less often than the overview. */
 const everyMs = 10_000;
@@ -61,7 +70,7 @@ interface MetricsProps {
 function Metrics({ app, env, bounds, rows }: MetricsProps) {
   const { query, change } = useQuery();
   const dialog = useDialog();
-  const buckets = useMemo(() => bucketsOf(bounds), [bounds]);
+  const buckets = useMemo(() => createBuckets(bounds), [bounds]);
   const { metric, feature, sort = '', search = '' } = query;
   const chosen = rows.find((row) => row.name === metric && row.feature === feature);
   const shown = rows.filter(({ name, feature = '' }) =>
@@ -86,7 +95,7 @@ function Metrics({ app, env, bounds, rows }: MetricsProps) {
       </div>
       <Table
         caption="Metrics"
-        columns={columnsOf({
+        columns={createColumns({
           buckets,
           chosen,
           open: (row) => change({ metric: row.name, feature: row.feature }, true),
@@ -121,7 +130,7 @@ interface ColumnOptions {
   readonly undeclare: (row: MetricRow) => void;
 }
 
-function columnsOf({ buckets, chosen, open, declare, undeclare }: ColumnOptions): Column<MetricRow>[] {
+function createColumns({ buckets, chosen, open, declare, undeclare }: ColumnOptions): Column<MetricRow>[] {
   const columns: Column<MetricRow>[] = [
     {
       key: 'name',
@@ -140,8 +149,8 @@ function columnsOf({ buckets, chosen, open, declare, undeclare }: ColumnOptions)
       value: ({ kind }) => kind,
       cell: ({ kind, declared }) => (declared ? kind : <span class="quiet">{kind}, not declared</span>),
     },
-    { key: 'trend', title: 'Trend', cell: (row) => <Sparkline values={trendOf(row, buckets)} /> },
-    { key: 'value', title: 'Value', number: true, value: figureOf, cell: (row) => <Value row={row} /> },
+    { key: 'trend', title: 'Trend', cell: (row) => <Sparkline values={computeTrend(row, buckets)} /> },
+    { key: 'value', title: 'Value', number: true, value: computeFigure, cell: (row) => <Value row={row} /> },
     { key: 'unit', title: 'Unit', value: ({ unit }) => unit },
     {
       key: 'last',
@@ -169,7 +178,7 @@ function columnsOf({ buckets, chosen, open, declare, undeclare }: ColumnOptions)
 }
 
 function Value({ row }: { readonly row: MetricRow }) {
-  const value = figureOf(row);
+  const value = computeFigure(row);
   const last = latest(row.series);
   if (value === undefined || last === undefined) return <>–</>;
   return (
@@ -275,7 +284,7 @@ function Detail({ place, row, buckets, onClose }: DetailProps) {
   const drawn = series.map((each, index) => ({
     label: each.variant ?? name,
     values: valuesIn(shown, kind, each.series),
-    tone: toneOf(index),
+    tone: getSeriesTone(index),
   }));
   return (
     <section class="stack metrics-detail" aria-label={title}>
@@ -317,7 +326,7 @@ function Figures({ row }: { readonly row: MetricRow }) {
   const facts: [name: string, text: string][] =
     kind === 'counter'
       ? [
-          ['Sum', format.quantity(figureOf(row), unit)],
+          ['Sum', format.quantity(computeFigure(row), unit)],
           ['Values', format.quantity(numbers)],
         ]
       : [

@@ -1,6 +1,6 @@
 import type { Metric } from '../../../contract/shapes/metric.ts';
 import type { MetricMeasurements } from '../../../contract/shapes/reports.ts';
-import { type Buckets, bucketAt, indexAt, startOf } from '../../parts/chart/series.ts';
+import { type Buckets, bucketAt, bucketStart, indexAt } from '../../parts/chart/series.ts';
 
 /** A metric of the application, or a metric of a feature with all its variants. */
 export interface MetricRow {
@@ -26,23 +26,23 @@ export function metricRows(declared: readonly Metric[], measured: readonly Metri
   }
   const rows = Array.from(groups.values(), (series): MetricRow => {
     const [{ metric: name, feature, kind }] = series as [MetricMeasurements];
-    return { name, feature, series, ...declarationOf(name, declarations, kind) };
+    return { name, feature, series, ...findDeclaration(name, declarations, kind) };
   });
   const seen = new Set(measured.map(({ metric }) => metric));
   for (const { name, kind } of declared)
     if (!seen.has(name)) {
-      rows.push({ name, feature: undefined, series: [], ...declarationOf(name, declarations, kind) });
+      rows.push({ name, feature: undefined, series: [], ...findDeclaration(name, declarations, kind) });
     }
   return rows.sort((a, b) => compare(a.name, b.name) || compare(a.feature ?? '', b.feature ?? ''));
 }
 
-function declarationOf(name: string, declarations: ReadonlyMap<string, Metric>, kind: Metric['kind']) {
+function findDeclaration(name: string, declarations: ReadonlyMap<string, Metric>, kind: Metric['kind']) {
   const declared = declarations.get(name);
   return { kind: declared?.kind ?? kind, unit: declared?.unit, declared: declared !== undefined };
 }
 
 /** The figure of a row: the sum of a counter, the last value of a gauge, `undefined` if nothing was measured. */
-export function figureOf({ kind, series }: MetricRow): number | undefined {
+export function computeFigure({ kind, series }: MetricRow): number | undefined {
   if (kind === 'counter') return series.length === 0 ? undefined : series.reduce((sum, each) => sum + each.sum, 0);
   return latest(series)?.last;
 }
@@ -61,7 +61,7 @@ export function bucketsFrom(buckets: Buckets, series: readonly Pick<MetricMeasur
   const skipped = indexAt(buckets, Math.min(...times));
   if (!(skipped > 0)) return buckets;
   const left = Math.min(skipped, count - 1);
-  return { start: startOf(buckets, left), width, count: count - left, starts: starts?.slice(left) };
+  return { start: bucketStart(buckets, left), width, count: count - left, starts: starts?.slice(left) };
 }
 
 /**
@@ -87,7 +87,7 @@ export function valuesIn(
 }
 
 /** The values of the sparkline of a row. A gauge of a feature shows the variant with the latest measurement. */
-export function trendOf(row: MetricRow, buckets: Buckets): number[] {
+export function computeTrend(row: MetricRow, buckets: Buckets): number[] {
   const last = latest(row.series);
   if (last === undefined) return [];
   if (row.kind === 'gauge') return valuesIn(bucketsFrom(buckets, [last]), 'gauge', last.series);

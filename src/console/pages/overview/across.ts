@@ -1,7 +1,7 @@
 import type { Overview, OverviewFeature } from '../../../contract/shapes/overview.ts';
 import { type Filter, filterRows } from './rows.ts';
 
-export interface FlagAcross {
+export interface FeatureAcrossRow {
   readonly feature: string;
   readonly by: ReadonlyMap<string, OverviewFeature>;
 }
@@ -10,7 +10,7 @@ export interface FlagAcross {
 export function acrossEnvironments(
   overviews: ReadonlyMap<string, Pick<Overview, 'features'>>,
   filter: Filter,
-): FlagAcross[] {
+): FeatureAcrossRow[] {
   const rows = new Map<string, Map<string, OverviewFeature>>();
   const wanted = new Set<string>();
   for (const [environment, { features }] of overviews) {

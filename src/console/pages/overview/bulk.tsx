@@ -8,7 +8,7 @@ import { call, resource } from '../../api/client.ts';
 import { currentTime } from '../../api/clock.ts';
 import { useWholeList } from '../../api/list.ts';
 import { forget } from '../../api/poll.ts';
-import { messageOf } from '../../api/problem.ts';
+import { describeError } from '../../api/problem.ts';
 import { user } from '../../api/session.ts';
 import { announce } from '../../parts/announce.tsx';
 import { CopyButton } from '../../parts/copy.tsx';
@@ -97,14 +97,14 @@ function useBulk(app: string) {
     );
     forget(resource('applications', app, 'features'));
     forget(resource('applications', app, 'overview'));
-    const undo = action.undo && result.done.length > 0 ? undoOf(action, rows, result) : undefined;
+    const undo = action.undo && result.done.length > 0 ? createUndo(action, rows, result) : undefined;
     state.value = { action, progress: result, result, ...(undo && { undo }) };
     announce(resultText(action, result));
   }
   return { state: state.value, start, stop: () => (stopped.current = true) };
 }
 
-function undoOf(
+function createUndo(
   { undo }: BulkAction,
   rows: readonly OverviewFeature[],
   { done }: BulkProgress,
@@ -156,7 +156,7 @@ function Progress({ state: { action, progress, undo }, running, onStop, onUndo }
         <ul class="bad">
           {shown.map(({ name, error }) => (
             <li key={name}>
-              {name}: {messageOf(error)}
+              {name}: {describeError(error)}
             </li>
           ))}
           {failed.length > shown.length && <li>and {format.full(failed.length - shown.length)} more</li>}
@@ -194,11 +194,11 @@ function OwnerDialog({ onChoose, onClose }: BulkDialogProps) {
     const chosen = String(data.get('owner'));
     const text = String(data.get('name')).trim();
     onClose();
-    const owner: GivenOwner = text !== '' ? { type: 'text', name: text } : ownerOf(chosen);
+    const owner: GivenOwner = text !== '' ? { type: 'text', name: text } : createOwner(chosen);
     const shown = text || (chosen === id ? name : (teams.find((team) => team.id === chosen)?.name ?? chosen));
     onChoose(ownerAction(owner, shown));
   }
-  const ownerOf = (chosen: string): GivenOwner => ({ type: chosen === id ? 'user' : 'team', id: chosen });
+  const createOwner = (chosen: string): GivenOwner => ({ type: chosen === id ? 'user' : 'team', id: chosen });
   return (
     <Dialog title="Set the owner" onClose={onClose}>
       <Form submit="Set" done="The owner is set" onCancel={onClose} onSubmit={submit}>

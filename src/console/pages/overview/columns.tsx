@@ -1,27 +1,27 @@
 import type { ReadonlySignal } from '@preact/signals';
 import type { Overview, OverviewFeature } from '../../../contract/shapes/overview.ts';
 import { ownersText } from '../../../contract/shapes/owned.ts';
-import { flagAddress } from '../../address/address.ts';
+import { featureAddress } from '../../address/address.ts';
 import { now } from '../../api/clock.ts';
-import { toneOf } from '../../parts/chart/series.ts';
+import { getSeriesTone } from '../../parts/chart/series.ts';
 import { Split, splitWords } from '../../parts/split.tsx';
 import { Ago, NotReported } from '../../parts/table/columns.tsx';
 import type { Column } from '../../parts/table/table.tsx';
 import { format } from '../../text/format.ts';
-import { type Change, changeOf, names, trendOf, usersHead } from './figures.ts';
+import { type Change, computeChange, computeTrend, names, usersHead } from './figures.ts';
 import { variantsText } from './rows.ts';
-import { hintOf, markOf, meantBy, stateText } from './states.ts';
+import { explainState, getShownState, meantBy, stateText } from './states.ts';
 import { Trend, trendLine } from './trend.tsx';
 
 interface ColumnOptions {
   readonly app: string;
   readonly query: Readonly<Record<string, string>>;
   readonly overview: Overview;
-  readonly usersOf: ReadonlySignal<ReadonlyMap<string, { readonly users: number }>>;
+  readonly usersByFeature: ReadonlySignal<ReadonlyMap<string, { readonly users: number }>>;
 }
 
-export function columnsOf({ app, query, overview, usersOf }: ColumnOptions): Column<OverviewFeature>[] {
-  const lineOf = ({ spark }: OverviewFeature) => trendLine(spark, overview);
+export function createColumns({ app, query, overview, usersByFeature }: ColumnOptions): Column<OverviewFeature>[] {
+  const drawLine = ({ spark }: OverviewFeature) => trendLine(spark, overview);
   const { environment } = overview;
   return [
     {
@@ -33,7 +33,7 @@ export function columnsOf({ app, query, overview, usersOf }: ColumnOptions): Col
         <a
           class="overview-link"
           tabIndex={-1}
-          href={flagAddress({ application: app, environment, name: feature }, query)}
+          href={featureAddress({ application: app, environment, name: feature }, query)}
           title={feature}
         >
           {feature}
@@ -45,11 +45,11 @@ export function columnsOf({ app, query, overview, usersOf }: ColumnOptions): Col
       title: 'Trend',
       width: 'minmax(4rem, 7.5rem)',
       value(row) {
-        const { values, unfinished } = lineOf(row);
-        return trendOf(values, unfinished);
+        const { values, unfinished } = drawLine(row);
+        return computeTrend(values, unfinished);
       },
       csv: ({ spark }) => spark.join(' '),
-      cell: (row) => <Trend line={lineOf(row)} />,
+      cell: (row) => <Trend line={drawLine(row)} />,
     },
     count('checks', 'Checks', ({ checks }) => checks),
     {
@@ -57,17 +57,20 @@ export function columnsOf({ app, query, overview, usersOf }: ColumnOptions): Col
       title: 'Change',
       number: true,
       width: '5rem',
-      value: ({ compared }) => ratioOf(compared),
-      csv: ({ compared }) => (compared?.[1] ? ratioOf(compared) : undefined),
+      value: ({ compared }) => computeGrowth(compared),
+      csv: ({ compared }) => (compared?.[1] ? computeGrowth(compared) : undefined),
       cell: ({ compared }) => <Changed compared={compared} overview={overview} />,
     },
     rate('used', 'Used'),
     rate('viewed', 'Viewed'),
-    ...stateColumns({ overview, usersOf }),
+    ...stateColumns({ overview, usersByFeature }),
   ];
 }
 
-function stateColumns({ overview, usersOf }: Pick<ColumnOptions, 'overview' | 'usersOf'>): Column<OverviewFeature>[] {
+function stateColumns({
+  overview,
+  usersByFeature,
+}: Pick<ColumnOptions, 'overview' | 'usersByFeature'>): Column<OverviewFeature>[] {
   const meant = meantBy(overview.features);
   const usersTitle = usersHead(overview);
   return [
@@ -76,8 +79,8 @@ function stateColumns({ overview, usersOf }: Pick<ColumnOptions, 'overview' | 'u
       title: usersTitle,
       number: true,
       width: usersTitle === names.users ? '5rem' : '9.5rem',
-      value: ({ feature }) => usersOf.value.get(feature)?.users,
-      cell: ({ feature }) => <Users users={usersOf.value.get(feature)?.users} />,
+      value: ({ feature }) => usersByFeature.value.get(feature)?.users,
+      cell: ({ feature }) => <Users users={usersByFeature.value.get(feature)?.users} />,
     },
     {
       key: 'variants',
@@ -99,7 +102,7 @@ function stateColumns({ overview, usersOf }: Pick<ColumnOptions, 'overview' | 'u
       title: 'State',
       width: 'minmax(10rem, 1.3fr)',
       value: (row) => stateText(row),
-      cell: (row) => <StateOf row={row} meant={meant(row)} overview={overview} />,
+      cell: (row) => <StateLabel row={row} meant={meant(row)} overview={overview} />,
     },
     {
       key: 'split',
@@ -147,7 +150,7 @@ export function usualColumns({ features }: Overview): string[] {
 }
 
 /** The growth of the compared part. A feature without checks before comes first. */
-function ratioOf(compared: OverviewFeature['compared']): number | undefined {
+function computeGrowth(compared: OverviewFeature['compared']): number | undefined {
   if (compared === undefined) return undefined;
   const [checks, before] = compared;
   if (before > 0) return checks / before - 1;
@@ -166,7 +169,7 @@ function Changed({ compared, overview }: ChangedProps) {
   const [checks, before] = compared;
   const { from, to } = overview.before;
   const title = `${format.full(checks)} checks against ${format.full(before)}, ${format.span(from, to)}`;
-  const change = changeOf(checks, before);
+  const change = computeChange(checks, before);
   return (
     <span title={title}>
       {change === undefined ? (
@@ -242,7 +245,11 @@ function Variants({ row }: { readonly row: OverviewFeature }) {
     <span class="overview-variants" title={text}>
       <span class="overview-bar" aria-hidden="true">
         {variants.map(([name, checks], index) => (
-          <span key={name} class={`tone-${name === '…' ? 'other' : toneOf(index)}`} style={{ flexGrow: checks }} />
+          <span
+            key={name}
+            class={`tone-${name === '…' ? 'other' : getSeriesTone(index)}`}
+            style={{ flexGrow: checks }}
+          />
         ))}
       </span>
       <span class="overview-first" aria-hidden="true">
@@ -259,9 +266,9 @@ interface StateProps {
   readonly overview: Overview;
 }
 
-function StateOf({ row, meant, overview }: StateProps) {
+function StateLabel({ row, meant, overview }: StateProps) {
   return (
-    <span class={`overview-kind overview-kind-${markOf(row)}`} title={hintOf(row, overview) || undefined}>
+    <span class={`overview-kind overview-kind-${getShownState(row)}`} title={explainState(row, overview) || undefined}>
       {stateText(row, meant)}
     </span>
   );

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { Overview, OverviewFeature } from '../../../contract/shapes/overview.ts';
-import { flagAddress, useQuery } from '../../address/address.ts';
+import { featureAddress, useQuery } from '../../address/address.ts';
 import type { InEnvironment } from '../../address/place.ts';
 import { overviewQuery } from '../../address/range.ts';
 import { resource, withQuery } from '../../api/client.ts';
@@ -13,7 +13,7 @@ import { sortKey, sortRows } from '../../parts/table/sort.ts';
 import type { Column } from '../../parts/table/table.tsx';
 import { VirtualTable } from '../../parts/table/virtual-table.tsx';
 import { format } from '../../text/format.ts';
-import { acrossEnvironments, type FlagAcross } from './across.ts';
+import { acrossEnvironments, type FeatureAcrossRow } from './across.ts';
 import { type Filter, variantsText } from './rows.ts';
 
 interface EnvironmentsProps extends InEnvironment {
@@ -34,7 +34,7 @@ export function Environments({ application, environment, environments, range, fi
     read.value = new Map([...read.peek(), [overview.environment, overview]]);
   };
   const rows = useMemo(() => acrossEnvironments(read.value, filter), [read.value, filter.search, filter.state]);
-  const columns = columnsOf({ application, environment }, shown, query);
+  const columns = createColumns({ application, environment }, shown, query);
   const sort = query['sort'] ?? `-${environment}`;
   const by = columns.find(({ key }) => key === sortKey(sort)) ?? columns[1]!;
   return (
@@ -60,11 +60,11 @@ export function Environments({ application, environment, environments, range, fi
   );
 }
 
-function columnsOf(
+function createColumns(
   { application, environment }: InEnvironment,
   shown: readonly string[],
   query: Readonly<Record<string, string>>,
-): Column<FlagAcross>[] {
+): Column<FeatureAcrossRow>[] {
   const { sort: _, by: __, ...kept } = query;
   return [
     {
@@ -76,7 +76,7 @@ function columnsOf(
         <a
           class="overview-link"
           tabIndex={-1}
-          href={flagAddress({ application, environment, name: feature }, kept)}
+          href={featureAddress({ application, environment, name: feature }, kept)}
           title={feature}
         >
           {feature}
@@ -87,8 +87,8 @@ function columnsOf(
       key: each,
       title: each,
       width: 'minmax(10rem, 1fr)',
-      value: ({ by }: FlagAcross) => by.get(each)?.checks,
-      cell: ({ by }: FlagAcross) => <There row={by.get(each)} />,
+      value: ({ by }: FeatureAcrossRow) => by.get(each)?.checks,
+      cell: ({ by }: FeatureAcrossRow) => <There row={by.get(each)} />,
     })),
   ];
 }

@@ -1,5 +1,5 @@
 import type { Overview } from '../../../contract/shapes/overview.ts';
-import { type Buckets, bucketAt, type ChartSeries, toneOf } from '../../parts/chart/series.ts';
+import { type Buckets, bucketAt, type ChartSeries, getSeriesTone } from '../../parts/chart/series.ts';
 import { format } from '../../text/format.ts';
 
 export const figures = ['checks', 'used', 'viewed', 'users', 'refused'] as const;
@@ -44,20 +44,20 @@ export function isUnknown({ checksOnly, totals }: Overview, figure: Figure): boo
   return (figure === 'used' || figure === 'viewed') && checksOnly.length > 0 && totals[figure] === 0;
 }
 
-interface Compared {
+interface ComparedFigure {
   readonly value: number;
   readonly against: number | undefined;
   readonly before: number | undefined;
 }
 
-export function compared(overview: Overview, figure: Figure): Compared {
+export function compared(overview: Overview, figure: Figure): ComparedFigure {
   const { totals, before, users, usersBefore } = overview;
   if (figure === 'users')
     return { value: users.count, against: usersBefore?.against.count, before: usersBefore?.count };
   return { value: totals[figure], against: before?.against[figure], before: before?.[figure] };
 }
 
-interface Drawn {
+interface FigureChart {
   readonly title: string;
   readonly buckets: Buckets;
   readonly series: readonly ChartSeries[];
@@ -68,22 +68,22 @@ const hour = 3600;
 const day = 86_400;
 
 /** The chart of a figure in the range. @param past label of the range that it is compared with */
-export function drawnOf(overview: Overview, figure: Figure, past: string): Drawn {
-  const { values, ...shape } = bucketsOf(overview, figure);
+export function createChart(overview: Overview, figure: Figure, past: string): FigureChart {
+  const { values, ...shape } = selectBuckets(overview, figure);
   const buckets = { ...shape, count: values.length };
   const before = figure === 'users' || figure === 'refused' ? undefined : overview.before?.series?.[figure];
   return {
     title: names[figure],
     buckets,
     series: [
-      { label: names[figure], values, tone: toneOf(0) },
+      { label: names[figure], values, tone: getSeriesTone(0) },
       ...(before === undefined ? [] : [{ label: past, values: before, tone: 'past', apart: true } as const]),
     ],
     unfinishedFrom: bucketAt(buckets, Date.parse(overview.at) / 1000),
   };
 }
 
-function bucketsOf({ start, width, starts, series, hourly, days }: Overview, figure: Figure) {
+function selectBuckets({ start, width, starts, series, hourly, days }: Overview, figure: Figure) {
   if (figure === 'users') {
     const first = days[0]?.[0] ?? start;
     return { start: first, width: day, utc: true, values: days.map(([, users]) => users) };
@@ -115,7 +115,7 @@ export interface Change {
 }
 
 /** @returns `undefined` without a figure to compare with */
-export function changeOf(now: number, before: number | undefined): Change | undefined {
+export function computeChange(now: number, before: number | undefined): Change | undefined {
   if (before === undefined || before === 0) return undefined;
   const ratio = now / before;
   if (Math.abs(ratio - 1) < 0.0005) return { direction: 'same', size: format.percent(0) };
@@ -127,7 +127,7 @@ export function changeOf(now: number, before: number | undefined): Change | unde
  * The growth from the first half of the buckets to the second: 0.5 is half as much again. Ignores an incomplete bucket.
  * @returns `undefined` if the first half is empty
  */
-export function trendOf(values: readonly number[], unfinished: boolean): number | undefined {
+export function computeTrend(values: readonly number[], unfinished: boolean): number | undefined {
   const finished = unfinished ? values.slice(0, -1) : values;
   const half = Math.floor(finished.length / 2);
   const sum = (part: readonly number[]) => part.reduce((total, value) => total + value, 0);

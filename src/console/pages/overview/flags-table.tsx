@@ -12,11 +12,11 @@ import { type Sort, sortKey, sortRows } from '../../parts/table/sort.ts';
 import type { Column } from '../../parts/table/table.tsx';
 import { VirtualTable } from '../../parts/table/virtual-table.tsx';
 import { applications, hasRole, preferences } from '../../reader/reader.tsx';
-import { columnsOf, usualColumns } from './columns.tsx';
+import { createColumns, usualColumns } from './columns.tsx';
 import { type Filter, filterRows, holdOrder } from './rows.ts';
 import { Toolbar } from './toolbar.tsx';
 
-interface FlagsTableProps {
+interface FeatureTableProps {
   readonly app: string;
   readonly overview: Overview;
   readonly range: ChosenRange;
@@ -25,31 +25,31 @@ interface FlagsTableProps {
 
 const usualSort = '-checks';
 
-const keyOf = ({ feature }: OverviewFeature) => feature;
+const getKey = ({ feature }: OverviewFeature) => feature;
 
 /** The name, and the columns of these keys in their order. A column of a later release is unknown here. */
 function shownColumns(all: readonly Column<OverviewFeature>[], keys: readonly string[]): Column<OverviewFeature>[] {
   return ['flag', ...keys].flatMap((key) => all.find((column) => column.key === key) ?? []);
 }
 
-export function FlagsTable({ app, overview, range, filter }: FlagsTableProps) {
+export function FeatureTable({ app, overview, range, filter }: FeatureTableProps) {
   const { query, change } = useQuery();
   const sort = query['sort'] ?? usualSort;
-  const users = useFlagUsers(app, overview.environment, range);
+  const users = useFeatureUsers(app, overview.environment, range);
   const inView = useSignal<readonly string[]>([]);
-  const all = columnsOf({ app, query, overview, usersOf: users.known });
+  const all = createColumns({ app, query, overview, usersByFeature: users.known });
   const columns = shownColumns(all, preferences.value?.columns['flags'] ?? usualColumns(overview));
-  const environments = environmentsOf(app);
+  const environments = listEnvironments(app);
   const isAcross = query['by'] === 'environment';
   useOrder(isAcross ? [{ key: 'flag' }, ...environments.map((key) => ({ key }))] : all);
   const found = useMemo(() => filterRows(overview.features, filter), [overview, filter.search, filter.state]);
   const by = all.find(({ key }) => key === sortKey(sort));
   const sorted = by?.value === undefined ? found : sortRows(found, sort, by.value);
   const { rows, hold, release } = useHeld(sorted, [sort, filter.search, filter.state, range.range].join());
-  const selection = useSelection(rows, keyOf, 'flag');
+  const selection = useSelection(rows, getKey, 'flag');
   const canChange = hasRole('User');
   // Sorting by users needs the users of all flags.
-  useUsersInView(users, range, sortKey(sort) === 'users' ? found.map(keyOf) : inView.value);
+  useUsersInView(users, range, sortKey(sort) === 'users' ? found.map(getKey) : inView.value);
   return (
     <section aria-label="Flags">
       <Toolbar
@@ -61,7 +61,7 @@ export function FlagsTable({ app, overview, range, filter }: FlagsTableProps) {
         sort={sort}
         range={range}
         csv={`flags-${overview.environment}`}
-        complete={() => users.count(rows.map(keyOf), range.bounds)}
+        complete={() => users.count(rows.map(getKey), range.bounds)}
       />
       <Selected app={app} rows={rows} selection={selection} />
       {isAcross ? (
@@ -81,11 +81,11 @@ export function FlagsTable({ app, overview, range, filter }: FlagsTableProps) {
             class="overview-grid"
             columns={canChange ? [selection.column, ...columns] : columns}
             rows={rows}
-            rowKey={keyOf}
+            rowKey={getKey}
             selected={canChange ? selection.keys : undefined}
             sort={sort}
             onSort={(next: Sort) => change({ sort: next === usualSort ? undefined : next })}
-            onView={(shown) => (inView.value = shown.map(keyOf))}
+            onView={(shown) => (inView.value = shown.map(getKey))}
           />
         </div>
       )}
@@ -96,7 +96,7 @@ export function FlagsTable({ app, overview, range, filter }: FlagsTableProps) {
 const loadBulk = () => import('./bulk.tsx');
 const loadEnvironments = () => import('./environments.tsx');
 
-interface SelectedProps extends Pick<FlagsTableProps, 'app'> {
+interface SelectedProps extends Pick<FeatureTableProps, 'app'> {
   readonly rows: readonly OverviewFeature[];
   readonly selection: Selection<OverviewFeature>;
 }
@@ -104,14 +104,14 @@ interface SelectedProps extends Pick<FlagsTableProps, 'app'> {
 function Selected({ app, rows, selection: { keys, clear } }: SelectedProps) {
   const loaded = useLoaded(loadBulk, keys.size > 0);
   if (loaded === undefined) return null;
-  return <loaded.Bulk app={app} rows={rows.filter((row) => keys.has(keyOf(row)))} onClear={clear} />;
+  return <loaded.Bulk app={app} rows={rows.filter((row) => keys.has(getKey(row)))} onClear={clear} />;
 }
 
-function environmentsOf(app: string): readonly string[] {
+function listEnvironments(app: string): readonly string[] {
   return applications.value?.find(({ id }) => id === app)?.environments.map(({ name }) => name) ?? [];
 }
 
-interface AcrossProps extends Omit<FlagsTableProps, 'overview'> {
+interface AcrossProps extends Omit<FeatureTableProps, 'overview'> {
   readonly environment: string;
   readonly environments: readonly string[];
 }
@@ -138,26 +138,26 @@ function useHeld(sorted: readonly OverviewFeature[], chosen: string) {
   const held = useRef(false);
   const before = useRef<{ chosen: string; keys: readonly string[] }>({ chosen, keys: [] });
   const keep = held.current && before.current.chosen === chosen;
-  const rows = keep ? holdOrder(sorted, keyOf, before.current.keys) : sorted;
-  before.current = { chosen, keys: rows.map(keyOf) };
+  const rows = keep ? holdOrder(sorted, getKey, before.current.keys) : sorted;
+  before.current = { chosen, keys: rows.map(getKey) };
   return { rows, hold: () => (held.current = true), release: () => (held.current = false) };
 }
 
 /** Loads a part of a page once it is wanted. @returns `undefined` until it is loaded */
 function useLoaded<T>(load: () => Promise<T>, wanted: boolean): T | undefined {
-  const [loaded, setLoaded] = useState<{ readonly part: T }>();
+  const [loaded, setLoaded] = useState<{ readonly module: T }>();
   useEffect(() => {
     if (!wanted || loaded !== undefined) return undefined;
     let isMounted = true;
     load().then(
-      (part) => isMounted && setLoaded({ part }),
+      (module) => isMounted && setLoaded({ module }),
       () => undefined, // It is loaded again the next time it is wanted.
     );
     return () => {
       isMounted = false;
     };
   }, [wanted]);
-  return loaded?.part;
+  return loaded?.module;
 }
 
 const atOnce = 60;
@@ -166,31 +166,31 @@ const againMs = 30_000;
 /** Nothing is counted while the reader scrolls. */
 const restMs = 120;
 
-interface Counted {
+interface UserCount {
   readonly users: number;
   readonly from: number;
 }
 
-interface FlagUsers {
+interface FeatureUsers {
   /** Lacks flags that are not counted yet. */
-  readonly known: ReadonlySignal<ReadonlyMap<string, Counted>>;
+  readonly known: ReadonlySignal<ReadonlyMap<string, UserCount>>;
   /** Counts the users of flags that are not counted yet. @param again counts all of them */
-  count(flags: readonly string[], bounds: Bounds, again?: boolean): Promise<void>;
+  count(names: readonly string[], bounds: Bounds, again?: boolean): Promise<void>;
 }
 
 /** The users of an environment's flags in a range. Another range starts over. */
-function useFlagUsers(app: string, environment: string, { range }: ChosenRange): FlagUsers {
-  return useMemo(() => flagUsers(app, environment), [app, environment, range]);
+function useFeatureUsers(app: string, environment: string, { range }: ChosenRange): FeatureUsers {
+  return useMemo(() => createFeatureUsers(app, environment), [app, environment, range]);
 }
 
-function flagUsers(app: string, environment: string): FlagUsers {
-  const known = signal<ReadonlyMap<string, Counted>>(new Map());
+function createFeatureUsers(app: string, environment: string): FeatureUsers {
+  const known = signal<ReadonlyMap<string, UserCount>>(new Map());
   const path = resource('applications', app, 'overview', 'users');
   return {
     known,
-    async count(flags, bounds, again = false) {
+    async count(names, bounds, again = false) {
       const { from, to, timeZone } = boundsQuery(bounds);
-      const missing = flags.filter((flag) => again || known.peek().get(flag)?.from !== bounds.from);
+      const missing = names.filter((name) => again || known.peek().get(name)?.from !== bounds.from);
       for (let at = 0; at < missing.length; at += atOnce) {
         const query = { environment, from, to, timeZone, feature: missing.slice(at, at + atOnce) };
         const { features } = await call<OverviewUsers>('GET', path, { query });
@@ -202,10 +202,10 @@ function flagUsers(app: string, environment: string): FlagUsers {
 }
 
 /** Counts the users of the visible rows periodically. A failed count is repeated with the next. */
-function useUsersInView(users: FlagUsers, { bounds, live }: ChosenRange, flags: readonly string[]): void {
+function useUsersInView(users: FeatureUsers, { bounds, live }: ChosenRange, names: readonly string[]): void {
   useEffect(() => {
-    if (flags.length === 0) return undefined;
-    const count = (again: boolean) => void users.count(flags, bounds, again).catch(() => undefined);
+    if (names.length === 0) return undefined;
+    const count = (again: boolean) => void users.count(names, bounds, again).catch(() => undefined);
     const rest = setTimeout(count, restMs, false);
     const repeat = setInterval(() => {
       if (live && !document.hidden) count(true);
@@ -214,5 +214,5 @@ function useUsersInView(users: FlagUsers, { bounds, live }: ChosenRange, flags: 
       clearTimeout(rest);
       clearInterval(repeat);
     };
-  }, [users, bounds, live, flags.join('\n')]);
+  }, [users, bounds, live, names.join('\n')]);
 }

@@ -7,7 +7,7 @@ import { checksOnlyText } from '../../../contract/message-routes.ts';
 import type { Overview as OverviewReport } from '../../../contract/shapes/overview.ts';
 import type { Me } from '../../../contract/shapes/owned.ts';
 import { useQuery } from '../../address/address.ts';
-import { oneOf, useParameters } from '../../address/parameters.ts';
+import { allowOnly, useParameters } from '../../address/parameters.ts';
 import type { InEnvironment } from '../../address/place.ts';
 import { comparedWith, overviewQuery } from '../../address/range.ts';
 import { resource, withQuery } from '../../api/client.ts';
@@ -24,9 +24,9 @@ import { format } from '../../text/format.ts';
 import { ChooseSource } from '../first-run/choose.tsx';
 import {
   areUsersCounted,
-  changeOf,
   compared,
-  drawnOf,
+  computeChange,
+  createChart,
   type Figure,
   figures,
   isFigure,
@@ -34,7 +34,7 @@ import {
   names,
   usersLabel,
 } from './figures.ts';
-import { FlagsTable } from './flags-table.tsx';
+import { FeatureTable } from './flags-table.tsx';
 import { isState, states } from './states.ts';
 
 export function Overview({ application, environment }: InEnvironment) {
@@ -67,7 +67,7 @@ export function Overview({ application, environment }: InEnvironment) {
   );
 }
 
-const parameters = { by: oneOf(['environment']), show: oneOf(figures), state: oneOf(Object.keys(states)) };
+const parameters = { by: allowOnly(['environment']), show: allowOnly(figures), state: allowOnly(Object.keys(states)) };
 
 interface FiguresProps {
   readonly app: string;
@@ -84,7 +84,7 @@ function Figures({ app, overview, range, stale }: FiguresProps) {
   const state = isState(query['state']) ? query['state'] : undefined;
   const against = comparedWith(range.range, range.comparison);
   const pastLabel = against.replace(/^vs /, '');
-  const drawn = useMemo(() => drawnOf(overview, shown, pastLabel), [overview, shown, pastLabel]);
+  const drawn = useMemo(() => createChart(overview, shown, pastLabel), [overview, shown, pastLabel]);
   const place = { application: app, environment: overview.environment };
   const markers = useMarkers(place, undefined, range.bounds);
   return (
@@ -119,7 +119,7 @@ function Figures({ app, overview, range, stale }: FiguresProps) {
         <p class="quiet">Not included: counts of {overview.mayBeCounting.join(', ')}, which cannot reach PostgreSQL.</p>
       )}
       {overview.features.length > 0 && (
-        <FlagsTable
+        <FeatureTable
           app={app}
           overview={overview}
           range={range}
@@ -216,7 +216,7 @@ function Total({ overview, figure, words }: FigureProps) {
         <span class="overview-tile-note">counted from {format.clock(overview.users.from)} on</span>
       </span>
     );
-  const change = against === undefined ? undefined : changeOf(against, before);
+  const change = against === undefined ? undefined : computeChange(against, before);
   const { from, to } = overview.users;
   return (
     <span class="overview-tile-line">

@@ -14,7 +14,7 @@ export interface Filter {
  * and `tag:none`. A value with spaces is in quotes.
  */
 export function filterRows(features: readonly OverviewFeature[], { search, state, me }: Filter): OverviewFeature[] {
-  const tests = wordsOf(search).map((word) => testOf(word, me));
+  const tests = parseWords(search).map((word) => createTest(word, me));
   return features.filter((row) => tests.every((test) => test(row)) && (state === undefined || isIn(row, state)));
 }
 
@@ -24,14 +24,14 @@ interface Word {
 }
 
 /** The words of a search in lower case, with the filter that each belongs to. */
-function wordsOf(search: string): readonly Word[] {
+function parseWords(search: string): readonly Word[] {
   const found = search.toLowerCase().matchAll(/(owner|tag):(?:"([^"]*)"?|(\S*))|\S+/g);
   return Array.from(found, ([whole, key, quoted, bare]) => ({ key, text: quoted ?? bare ?? whole }));
 }
 
 type Test = (row: OverviewFeature) => boolean;
 
-function testOf({ key, text }: Word, me: Me | undefined): Test {
+function createTest({ key, text }: Word, me: Me | undefined): Test {
   if (key === undefined) return ({ feature }) => feature.toLowerCase().includes(text);
   if (key === 'tag') {
     if (text === 'none') return ({ tags }) => tags.length === 0;
@@ -52,11 +52,11 @@ export function searchWord(key: 'owner' | 'tag', value: string): string {
  */
 export function holdOrder<Row>(
   rows: readonly Row[],
-  keyOf: (row: Row) => string,
+  getKey: (row: Row) => string,
   before: readonly string[],
 ): readonly Row[] {
   const places = new Map(before.map((key, index) => [key, index]));
-  const place = (row: Row) => places.get(keyOf(row)) ?? places.size;
+  const place = (row: Row) => places.get(getKey(row)) ?? places.size;
   return [...rows].sort((one, other) => place(one) - place(other));
 }
 

@@ -1,7 +1,7 @@
 import { surplusName } from '../../../contract/names.ts';
 import { nearest } from '../../../contract/nearest.ts';
 import type { Overview, OverviewFeature } from '../../../contract/shapes/overview.ts';
-import { silenceOf } from '../../../contract/verdicts.ts';
+import { explainSilence } from '../../../contract/verdicts.ts';
 
 export const states = {
   safe_to_remove: 'safe to remove',
@@ -47,17 +47,17 @@ export function countStates(features: readonly OverviewFeature[]): ReadonlyMap<S
 }
 
 /** The mark of a flag in the table. An undeclared name may be misspelt, so nothing about it is good. */
-export function markOf(row: OverviewFeature): State {
+export function getShownState(row: OverviewFeature): State {
   if (isDone(row)) return 'archived';
   return isUndeclared(row) ? 'undeclared' : row.verdict;
 }
 
-export function hintOf(row: OverviewFeature, { staleAfterDays }: Pick<Overview, 'staleAfterDays'>): string {
+export function explainState(row: OverviewFeature, { staleAfterDays }: Pick<Overview, 'staleAfterDays'>): string {
   const hints = [
     isDone(row) ? `Archived. Its verdict: ${states[row.verdict]}` : undefined,
     isUndeclared(row) ? `Not declared, so the name may be misspelt. Its verdict: ${states[row.verdict]}` : undefined,
     row.verdict === 'in_use' ? whyInUse(row, staleAfterDays) : undefined,
-    silenceOf(row.verdict),
+    explainSilence(row.verdict),
   ];
   return hints.filter((hint) => hint !== undefined).join('. ');
 }
@@ -70,10 +70,10 @@ function whyInUse({ recentVariants = 0 }: OverviewFeature, days: number): string
 
 /** The state of a flag in the table. @param meant the declared name that is similar to an undeclared one */
 export function stateText(row: OverviewFeature, meant?: string): string {
-  const mark = markOf(row);
-  if (mark === 'undeclared') return meant === undefined ? 'undeclared' : `undeclared – did you mean ${meant}?`;
+  const shown = getShownState(row);
+  if (shown === 'undeclared') return meant === undefined ? 'undeclared' : `undeclared – did you mean ${meant}?`;
   const { recentVariants = 0 } = row;
-  return mark === 'in_use' && recentVariants > 1 ? `in use: ${recentVariants} variants` : states[mark];
+  return shown === 'in_use' && recentVariants > 1 ? `in use: ${recentVariants} variants` : states[shown];
 }
 
 /** Finds the declared name that is similar to that of an undeclared flag. It is slow, so call it for visible rows only. */

@@ -3,7 +3,7 @@ import { useRef } from 'preact/hooks';
 import type { OverviewFeature } from '../../../contract/shapes/overview.ts';
 import { useQuery } from '../../address/address.ts';
 import { rangeLabel, rangeQuery } from '../../address/range.ts';
-import { messageOf } from '../../api/problem.ts';
+import { describeError } from '../../api/problem.ts';
 import { announce } from '../../parts/announce.tsx';
 import type { ChosenRange } from '../../parts/choices/range.tsx';
 import { copyText } from '../../parts/copy.tsx';
@@ -13,7 +13,7 @@ import { OptionList } from '../../parts/form/filters.tsx';
 import { Menu } from '../../parts/menu.tsx';
 import { useKeys } from '../../parts/shortcuts.tsx';
 import { nextSort, type Sort, sortKey } from '../../parts/table/sort.ts';
-import { type Column, csvOf } from '../../parts/table/table.tsx';
+import { type Column, formatCsv } from '../../parts/table/table.tsx';
 import { format, plural } from '../../text/format.ts';
 import type { Filter } from './rows.ts';
 import { countStates, type State, states } from './states.ts';
@@ -146,9 +146,9 @@ function Save({ name, columns, rows, complete }: SaveProps) {
     busy.value = true;
     try {
       await complete();
-      downloadCsv(name, csvOf(columns, rows));
+      downloadCsv(name, formatCsv(columns, rows));
     } catch (error) {
-      announce(messageOf(error));
+      announce(describeError(error));
     } finally {
       busy.value = false;
     }

@@ -2,7 +2,7 @@ import type { Overview } from '../../../contract/shapes/overview.ts';
 import { daySeconds, perBucket } from '../../parts/chart/announcement.ts';
 import { Sparkline } from '../../parts/chart/sparkline.tsx';
 import { format } from '../../text/format.ts';
-import { trendOf } from './figures.ts';
+import { computeTrend } from './figures.ts';
 
 interface TrendLine {
   readonly values: readonly number[];
@@ -44,7 +44,7 @@ function countsText(width: number): string {
 
 /** The sparkline of a flag. Its tooltip says what is drawn. */
 export function Trend({ line: { values, unfinished, text } }: { readonly line: TrendLine }) {
-  const trend = trendOf(values, unfinished);
+  const trend = computeTrend(values, unfinished);
   const words =
     trend === undefined
       ? 'no comparison'

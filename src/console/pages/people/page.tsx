@@ -7,7 +7,7 @@ import type { Application } from '../../../contract/shapes/application.ts';
 import type { Exposure } from '../../../contract/shapes/exposures.ts';
 import type { InEnvironment } from '../../address/place.ts';
 import { call, resource } from '../../api/client.ts';
-import { messageOf } from '../../api/problem.ts';
+import { describeError } from '../../api/problem.ts';
 import { announce } from '../../parts/announce.tsx';
 import { ConfirmButton } from '../../parts/form/confirm.tsx';
 import { Field, Form } from '../../parts/form/form.tsx';
@@ -17,15 +17,15 @@ import { hasRole } from '../../reader/reader.tsx';
 import { askedPerson } from './asked-person.ts';
 
 export function PeoplePage({ application: app, environment: env }: InEnvironment) {
-  const found = useSignal<Kept | undefined>(undefined);
+  const found = useSignal<PersonExposures | undefined>(undefined);
   async function read(identity: string): Promise<void> {
-    found.value = await readKept(app, identity);
+    found.value = await readExposures(app, identity);
   }
   useEffect(() => {
     const asked = askedPerson.value;
     if (asked === undefined) return;
     askedPerson.value = undefined;
-    read(asked).catch((error) => announce(messageOf(error)));
+    read(asked).catch((error) => announce(describeError(error)));
   }, [askedPerson.value]);
   return (
     <div class="stack people">
@@ -49,14 +49,14 @@ export function PeoplePage({ application: app, environment: env }: InEnvironment
   );
 }
 
-interface Kept {
+interface PersonExposures {
   readonly identity: string;
   /** `false` for an identity that a path cannot contain. */
   readonly readable: boolean;
   readonly environments: readonly { readonly name: string; readonly exposures: readonly Exposure[] }[];
 }
 
-async function readKept(app: string, identity: string): Promise<Kept> {
+async function readExposures(app: string, identity: string): Promise<PersonExposures> {
   // Clients resolve dot segments.
   if (identity === '.' || identity === '..') return { identity, readable: false, environments: [] };
   const application = await call<Application>('GET', resource('applications', app));
@@ -72,7 +72,7 @@ async function readKept(app: string, identity: string): Promise<Kept> {
 }
 
 interface ExposuresProps {
-  readonly kept: Kept;
+  readonly kept: PersonExposures;
   readonly first: string;
 }
 

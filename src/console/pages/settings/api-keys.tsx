@@ -9,11 +9,11 @@ import { currentTime } from '../../api/clock.ts';
 import { useList } from '../../api/list.ts';
 import { settings } from '../../api/settings.ts';
 import { ConfirmButton } from '../../parts/form/confirm.tsx';
-import { Secret, type Shown } from '../../parts/form/create.tsx';
-import { Choices, Field, linesOf, SelectField } from '../../parts/form/form.tsx';
-import { Part } from '../../parts/resource/part.tsx';
+import { Secret, type SecretContent } from '../../parts/form/create.tsx';
+import { Choices, Field, readLines, SelectField } from '../../parts/form/form.tsx';
+import { Section } from '../../parts/resource/part.tsx';
 import { ResourceTable } from '../../parts/resource/resource-table.tsx';
-import { columnsOf } from '../../parts/table/declared-columns.ts';
+import { createDeclaredColumns } from '../../parts/table/declared-columns.ts';
 import { format } from '../../text/format.ts';
 
 export function ApiKeys({ team }: { readonly team: string }) {
@@ -21,10 +21,10 @@ export function ApiKeys({ team }: { readonly team: string }) {
   const list = useList<ApiKey>(path);
   const all = useList<Application>(resource('applications'), { limit: 200 }).items ?? [];
   const applications = all.filter(({ teamId }) => teamId === team);
-  const rotated = useSignal<Shown | undefined>(undefined);
-  const nameOf = (id: string) => applications.find((each) => each.id === id)?.name ?? id;
+  const rotated = useSignal<SecretContent | undefined>(undefined);
+  const findApplicationName = (id: string) => applications.find((each) => each.id === id)?.name ?? id;
   return (
-    <Part
+    <Section
       title="API keys"
       help="oauth#api-keys"
       note="Programs use them to get tokens for the management API. Packets contain an application key instead."
@@ -33,11 +33,11 @@ export function ApiKeys({ team }: { readonly team: string }) {
         caption="API keys"
         list={list}
         rowKey={({ clientId }) => clientId}
-        columns={columnsOf<ApiKey>(apiKeyColumns, {
+        columns={createDeclaredColumns<ApiKey>(apiKeyColumns, {
           name: true,
           clientId: ({ clientId }) => <code>{clientId}</code>,
           scopes: ({ scopes, applications: bound }) =>
-            bound === null ? scopes.join(', ') : `${scopes.join(', ')} in ${bound.map(nameOf).join(', ')}`,
+            bound === null ? scopes.join(', ') : `${scopes.join(', ')} in ${bound.map(findApplicationName).join(', ')}`,
           expiresAt,
           warnings: false,
         })}
@@ -59,7 +59,7 @@ export function ApiKeys({ team }: { readonly team: string }) {
         })}
       />
       {rotated.value !== undefined && <Secret {...rotated.value} onDone={() => (rotated.value = undefined)} />}
-    </Part>
+    </Section>
   );
 }
 
@@ -77,7 +77,7 @@ function expiresAt({ expiresAt, warnings: [warning] }: ApiKey) {
 interface RotateButtonProps {
   readonly path: string;
   readonly apiKey: ApiKey;
-  readonly shown: { value: Shown | undefined };
+  readonly shown: { value: SecretContent | undefined };
 }
 
 function RotateButton({ path, apiKey: { clientId, name }, shown: rotated }: RotateButtonProps) {
@@ -96,7 +96,7 @@ function RotateButton({ path, apiKey: { clientId, name }, shown: rotated }: Rota
   );
 }
 
-function shown({ name, clientId, clientSecret, credential }: ApiKeyShownOnce): Shown {
+function shown({ name, clientId, clientSecret, credential }: ApiKeyShownOnce): SecretContent {
   const id = ['Client id', clientId] as const;
   const url = `${settings.authUrl}/connect/token`;
   if (clientSecret === undefined) {
@@ -227,7 +227,7 @@ function keysIn(text: string): unknown {
 export function Clients({ team }: { readonly team: string }) {
   const path = resource('teams', team, 'clients');
   return (
-    <Part
+    <Section
       title="Sign-in clients"
       help="oauth#signing-in"
       note="Programs that members of this team sign in to with their own account."
@@ -242,7 +242,7 @@ export function Clients({ team }: { readonly team: string }) {
           codes: { plan_limit: 'name' },
           create: async (data) => {
             const { name, type } = Object.fromEntries(data);
-            const body = { name, type, redirectUris: linesOf(data, 'redirectUris') };
+            const body = { name, type, redirectUris: readLines(data, 'redirectUris') };
             return shownClient(await call<SignInClientShownOnce>('POST', path, { body }));
           },
           children: signInFields,
@@ -255,11 +255,11 @@ export function Clients({ team }: { readonly team: string }) {
           children: <p>Its tokens are refused from now on.</p>,
         })}
       />
-    </Part>
+    </Section>
   );
 }
 
-const clientColumns = columnsOf<SignInClient>(signInClientColumns, {
+const clientColumns = createDeclaredColumns<SignInClient>(signInClientColumns, {
   name: true,
   clientId: ({ clientId }) => <code>{clientId}</code>,
   type: true,
@@ -286,7 +286,7 @@ const signInFields = (
   </>
 );
 
-function shownClient({ name, clientId, clientSecret }: SignInClientShownOnce): Shown {
+function shownClient({ name, clientId, clientSecret }: SignInClientShownOnce): SecretContent {
   const id = ['Client id', clientId] as const;
   if (clientSecret === undefined) return { title: `${name} is registered`, once: false, values: [id] };
   const values = [id, ['Client secret', clientSecret] as const];

@@ -7,9 +7,9 @@ import { call, resource } from '../../api/client.ts';
 import { useList } from '../../api/list.ts';
 import { user } from '../../api/session.ts';
 import { CreateButton } from '../../parts/form/create.tsx';
-import { Field, linesOf } from '../../parts/form/form.tsx';
+import { Field, readLines } from '../../parts/form/form.tsx';
 import { ReadOnlyNote, TeamField } from '../../parts/resource/part.tsx';
-import { columnsOf } from '../../parts/table/declared-columns.ts';
+import { createDeclaredColumns } from '../../parts/table/declared-columns.ts';
 import { ListTable } from '../../parts/table/list-table.tsx';
 import { hasRole, refreshApplications } from '../../reader/reader.tsx';
 import { Removals } from '../application-settings/removals.tsx';
@@ -27,7 +27,7 @@ export function Applications() {
         caption="Applications"
         rowKey={({ id }) => id}
         empty="There is no application yet."
-        columns={columnsOf<Application>(applicationColumns, {
+        columns={createDeclaredColumns<Application>(applicationColumns, {
           id: false,
           name: ({ id, name }) => <a href={applicationSettingsAddress(id)}>{name}</a>,
           environments: ({ environments }) => environments.map(({ name }) => name).join(', '),
@@ -86,7 +86,7 @@ export function ApplicationFields() {
 
 export async function createApplication(data: FormData): Promise<Application> {
   const { name, teamId } = Object.fromEntries(data);
-  const environments = linesOf(data, 'environments');
+  const environments = readLines(data, 'environments');
   const body = { name, environments, ...(teamId === undefined ? {} : { teamId }) };
   const made = await call<Application>('POST', resource('applications'), { body });
   refreshApplications();

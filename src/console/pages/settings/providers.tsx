@@ -9,10 +9,10 @@ import { useAction } from '../../parts/action.tsx';
 import { CloseButton, Dialog, useDialog } from '../../parts/dialog.tsx';
 import { withChosen } from '../../parts/form/filters.tsx';
 import { Choices, Field, Form, SelectField } from '../../parts/form/form.tsx';
-import { Rows, rowsOf } from '../../parts/form/rows.tsx';
-import { Part } from '../../parts/resource/part.tsx';
+import { Rows, readRows } from '../../parts/form/rows.tsx';
+import { Section } from '../../parts/resource/part.tsx';
 import { ResourceTable } from '../../parts/resource/resource-table.tsx';
-import { columnsOf } from '../../parts/table/declared-columns.ts';
+import { createDeclaredColumns } from '../../parts/table/declared-columns.ts';
 
 export function Providers({ list }: { readonly list: List<IdentityProvider> }) {
   const dialog = useDialog();
@@ -21,7 +21,7 @@ export function Providers({ list }: { readonly list: List<IdentityProvider> }) {
     void list.reload();
   };
   return (
-    <Part
+    <Section
       title="Identity providers"
       help="single-sign-on#set-up-a-provider"
       note="Services that users sign in with (OpenID Connect)."
@@ -30,7 +30,7 @@ export function Providers({ list }: { readonly list: List<IdentityProvider> }) {
         list={list}
         caption="Identity providers"
         rowKey={({ id }) => id}
-        columns={columnsOf<IdentityProvider>(identityProviderColumns, {
+        columns={createDeclaredColumns<IdentityProvider>(identityProviderColumns, {
           id: false,
           name: true,
           issuer: true,
@@ -66,7 +66,7 @@ export function Providers({ list }: { readonly list: List<IdentityProvider> }) {
         }}
       />
       {dialog.element}
-    </Part>
+    </Section>
   );
 }
 
@@ -160,7 +160,7 @@ function Check({ provider }: { readonly provider: IdentityProvider }) {
       </button>
       {isOpen.value && (
         <Dialog title={`Connection to ${name}`} onClose={() => (isOpen.value = false)}>
-          <p aria-live="polite">{failed.value || resultOf(shown.value)}</p>
+          <p aria-live="polite">{failed.value || describeCheck(shown.value)}</p>
           <p class="quiet">Register these addresses at the provider:</p>
           <dl class="settings-addresses">
             {addresses.map(([label, address]) => (
@@ -179,7 +179,7 @@ function Check({ provider }: { readonly provider: IdentityProvider }) {
   );
 }
 
-function resultOf(check: ProviderCheck | undefined): string {
+function describeCheck(check: ProviderCheck | undefined): string {
   if (check === undefined) return 'Testing …';
   if (check.reason !== null) return `${check.detail} (${check.reason})`;
   const logout = check.backchannelLogout ? 'It supports back-channel logout.' : 'It has no back-channel logout.';
@@ -229,15 +229,15 @@ function ProviderFields({ of: provider }: { readonly of?: IdentityProvider }) {
         legend="Rules"
         type="checkbox"
         name="flags"
-        choices={flags}
-        checked={(flag) => provider?.[flag as Flag] ?? flag === 'trustsSecondFactor'}
+        choices={switches}
+        checked={(name) => provider?.[name as SwitchName] ?? name === 'trustsSecondFactor'}
       />
       <Memberships of={provider} />
     </>
   );
 }
 
-const flags = [
+const switches = [
   [
     'createUsers',
     'Create users',
@@ -251,7 +251,7 @@ const flags = [
   ['trustsSecondFactor', 'Counts as two factors', 'Otherwise, a policy can demand a second factor here.'],
 ] as const;
 
-type Flag = (typeof flags)[number][0];
+type SwitchName = (typeof switches)[number][0];
 
 function Memberships({ of: provider }: { readonly of: IdentityProvider | undefined }) {
   const { items } = useList<Team>(resource('teams'), { limit: 200 });
@@ -305,12 +305,12 @@ function providerFields(data: FormData, isNew: boolean): object {
     scopes: text('scopes')
       .split(/\s+/)
       .filter((scope) => scope !== ''),
-    ...Object.fromEntries(flags.map(([flag]) => [flag, chosen.includes(flag)])),
+    ...Object.fromEntries(switches.map(([name]) => [name, chosen.includes(name)])),
     // The teams may not have been loaded yet.
     ...(data.has('defaultTeam') && {
       defaultTeam: text('defaultTeam') || null,
       defaultRole: text('defaultRole'),
-      claimRules: rowsOf(data, 'claimRules', ['claim', 'value', 'team', 'role']),
+      claimRules: readRows(data, 'claimRules', ['claim', 'value', 'team', 'role']),
     }),
   };
 }

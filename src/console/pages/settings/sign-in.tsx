@@ -7,8 +7,8 @@ import { useList } from '../../api/list.ts';
 import { useThing } from '../../api/thing.ts';
 import { withChosen } from '../../parts/form/filters.tsx';
 import { Choices, Form, SelectField } from '../../parts/form/form.tsx';
-import { Rows, rowsOf } from '../../parts/form/rows.tsx';
-import { Part } from '../../parts/resource/part.tsx';
+import { Rows, readRows } from '../../parts/form/rows.tsx';
+import { Section } from '../../parts/resource/part.tsx';
 import { OfThing } from '../../parts/resource/thing.tsx';
 import { Providers } from './providers.tsx';
 
@@ -56,7 +56,7 @@ interface PolicyProps {
 
 export function SecondFactorPolicy({ value, save }: PolicyProps) {
   return (
-    <Part
+    <Section
       title="Two-step verification"
       help="oauth#two-step-verification"
       note="Users without a second factor set one up after their password. Existing sessions continue until they end."
@@ -75,7 +75,7 @@ export function SecondFactorPolicy({ value, save }: PolicyProps) {
           value={value}
         />
       </Form>
-    </Part>
+    </Section>
   );
 }
 
@@ -98,7 +98,7 @@ function PasswordPolicy({ policy, providers, save }: PasswordPolicyProps) {
     policy.domains.map(({ providerId }) => providerId),
   );
   return (
-    <Part
+    <Section
       title="Passwords"
       help="single-sign-on#passwords"
       note="A change applies at the next sign-in. Existing sessions continue."
@@ -110,7 +110,7 @@ function PasswordPolicy({ policy, providers, save }: PasswordPolicyProps) {
           save({
             passwords: data.get('passwords') as SignInPolicy['passwords'],
             breakGlass: data.getAll('breakGlass').map(String),
-            domains: [...rowsOf(data, 'domains', ['domain', 'providerId'])],
+            domains: [...readRows(data, 'domains', ['domain', 'providerId'])],
           })
         }
       >
@@ -133,7 +133,7 @@ function PasswordPolicy({ policy, providers, save }: PasswordPolicyProps) {
           ]}
         />
       </Form>
-    </Part>
+    </Section>
   );
 }
 

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { factorsOf } from '../../../contract/resources/columns.ts';
+import { formatFactors } from '../../../contract/resources/columns.ts';
 import type { LinkedIdentities, LinkedIdentity } from '../../../contract/shapes/identity-provider.ts';
 import type { Passkey } from '../../../contract/shapes/passkey.ts';
 import type { SignInSessions } from '../../../contract/shapes/session.ts';
@@ -13,7 +13,7 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { Reason } from '../../parts/failure.tsx';
 import { ConfirmButton } from '../../parts/form/confirm.tsx';
 import { Field, Form } from '../../parts/form/form.tsx';
-import { Part } from '../../parts/resource/part.tsx';
+import { Section } from '../../parts/resource/part.tsx';
 import { Ago, actionsColumn, Time } from '../../parts/table/columns.tsx';
 import { Table } from '../../parts/table/table.tsx';
 import { format } from '../../text/format.ts';
@@ -28,7 +28,7 @@ export function SecondFactor({ id, own = false }: SecondFactorProps) {
   const path = resource('users', id, 'totp');
   const { data, error } = usePoll<Totp>(path, 15_000);
   return (
-    <Part
+    <Section
       title="Two-step verification"
       help="oauth#two-step-verification"
       note="With an authenticator app, signing in with the password also needs a code."
@@ -45,7 +45,7 @@ export function SecondFactor({ id, own = false }: SecondFactorProps) {
           {data.enabled && <Remove path={path} required={data.required} />}
         </p>
       )}
-    </Part>
+    </Section>
   );
 }
 
@@ -119,7 +119,7 @@ export function Passkeys({ id }: { readonly id: string }) {
   const { data, error } = usePoll<{ items: readonly Passkey[] }>(path, 15_000);
   const items = data?.items ?? [];
   return (
-    <Part
+    <Section
       title="Passkeys"
       help="oauth#passkeys"
       note="Sign in with your fingerprint, your face or the PIN of your device, instead of your password."
@@ -134,7 +134,7 @@ export function Passkeys({ id }: { readonly id: string }) {
         </p>
       )}
       {!isPossible && <p class="callout callout-note">{impossible}</p>}
-    </Part>
+    </Section>
   );
 }
 
@@ -214,7 +214,7 @@ export function Identities({ id, own = false }: IdentitiesProps) {
   const { items = [], linkable = false } = data ?? {};
   if (items.length === 0 && !(own && linkable)) return null;
   return (
-    <Part
+    <Section
       title="Linked accounts"
       note={`Accounts at identity providers that ${own ? 'you sign' : 'the user signs'} in with.`}
     >
@@ -253,7 +253,7 @@ export function Identities({ id, own = false }: IdentitiesProps) {
           </a>
         </p>
       )}
-    </Part>
+    </Section>
   );
 }
 
@@ -263,7 +263,7 @@ export function Sessions({ id, note }: { readonly id: string; readonly note: str
   const items = data?.items ?? [];
   const others = items.filter(({ current }) => !current);
   return (
-    <Part title="Sessions" help="oauth#tokens-and-sessions" note={note}>
+    <Section title="Sessions" help="oauth#tokens-and-sessions" note={note}>
       <Reason error={data === undefined ? error : undefined} />
       <Table
         stacked
@@ -286,14 +286,14 @@ export function Sessions({ id, note }: { readonly id: string; readonly note: str
             title: 'Device',
             cell: ({ device, userAgent }) => <span title={userAgent}>{device || 'Unknown'}</span>,
           },
-          { key: 'factors', title: 'Factors', cell: (signIn) => factorsOf(signIn) },
+          { key: 'factors', title: 'Factors', cell: (signIn) => formatFactors(signIn) },
           { key: 'startedAt', title: 'Since', cell: ({ startedAt }) => <Time at={startedAt} /> },
           { key: 'lastUsedAt', title: 'Last used', cell: ({ lastUsedAt }) => <Ago at={lastUsedAt} /> },
           actionsColumn<SignInSessions>((each) => !each.current && <EndSessions label="End" path={path} of={[each]} />),
         ]}
       />
       {others.length > 0 && <EndSessions label="End all other sessions" path={path} of={others} danger />}
-    </Part>
+    </Section>
   );
 }
 

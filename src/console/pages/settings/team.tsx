@@ -1,7 +1,7 @@
 import { useLocation } from 'preact-iso';
 import type { Team as ShownTeam, TeamLimits } from '../../../contract/shapes/team.ts';
 import { address, type TeamTab, teamAddress, useQuery } from '../../address/address.ts';
-import { oneOf, useParameters } from '../../address/parameters.ts';
+import { allowOnly, useParameters } from '../../address/parameters.ts';
 import { call, resource } from '../../api/client.ts';
 import { useList } from '../../api/list.ts';
 import { forget, usePoll } from '../../api/poll.ts';
@@ -11,7 +11,7 @@ import { Reason } from '../../parts/failure.tsx';
 import { CreateButton } from '../../parts/form/create.tsx';
 import { OptionList } from '../../parts/form/filters.tsx';
 import { Field, Form, SelectField } from '../../parts/form/form.tsx';
-import { DeletionPart, NamePart, Part, ReadOnlyNote } from '../../parts/resource/part.tsx';
+import { DeletionSection, NameSection, ReadOnlyNote, Section } from '../../parts/resource/part.tsx';
 import { OfThing } from '../../parts/resource/thing.tsx';
 import { Table } from '../../parts/table/table.tsx';
 import { hasRole } from '../../reader/reader.tsx';
@@ -60,7 +60,7 @@ const tabs: readonly { readonly tab?: TeamTab; readonly title: string; readonly 
   { tab: 'general', title: 'General', forAdmins: true },
 ];
 
-const parameters = { tab: oneOf(tabs.flatMap(({ tab }) => tab ?? [])) };
+const parameters = { tab: allowOnly(tabs.flatMap(({ tab }) => tab ?? [])) };
 
 const offeredTabs = () => tabs.filter(({ forAdmins }) => hasRole('Admin') || !forAdmins);
 
@@ -108,11 +108,11 @@ function TabContent({ team, thing, remove }: TabContentProps) {
   if (shown === undefined) return <Members team={team} />;
   return (
     <>
-      <NamePart key={thing.version} name={team.name} save={(name) => thing.change(() => ({ name }))} />
-      <DeletionPart kind="team" name={team.name} remove={remove}>
+      <NameSection key={thing.version} name={team.name} save={(name) => thing.change(() => ({ name }))} />
+      <DeletionSection kind="team" name={team.name} remove={remove}>
         Its API keys, sign-in clients and webhooks are deleted too. It must have no applications, and no members without
         another team.
-      </DeletionPart>
+      </DeletionSection>
     </>
   );
 }
@@ -158,7 +158,7 @@ function Limits({ team, change }: LimitsProps) {
   const { data, error } = usePoll<TeamLimits>(resource('teams', team.id, 'limits'), 15_000);
   if (data === undefined) return <Reason error={error} />;
   return (
-    <Part title={`Plan: ${data.plan}`} help="semantics#limits-and-fairness">
+    <Section title={`Plan: ${data.plan}`} help="semantics#limits-and-fairness">
       <Table
         caption="Limits of the plan"
         rows={data.allowances}
@@ -175,7 +175,7 @@ function Limits({ team, change }: LimitsProps) {
           { key: 'most', title: 'Most in', cell: ({ application }) => application },
         ]}
       />
-      {hasRole('Admin') && <Plan key={data.plan} limits={data} change={change} />}
+      {hasRole('Admin') && <TierForm key={data.plan} limits={data} change={change} />}
       <h3>Limits of the service</h3>
       <p class="quiet">
         The operator sets them when the service starts. An application can have a lower rate in its settings.
@@ -190,18 +190,18 @@ function Limits({ team, change }: LimitsProps) {
           { key: 'setting', title: 'Setting', cell: ({ setting }) => <code>{setting}</code> },
         ]}
       />
-    </Part>
+    </Section>
   );
 }
 
-const plans: readonly TeamLimits['plan'][] = ['free', 'team', 'enterprise'];
+const tiers: readonly TeamLimits['plan'][] = ['free', 'team', 'enterprise'];
 
-interface PlanProps extends Pick<LimitsProps, 'change'> {
+interface TierFormProps extends Pick<LimitsProps, 'change'> {
   readonly limits: TeamLimits;
 }
 
-function Plan({ limits: { plan, canRaise }, change }: PlanProps) {
-  const offered = canRaise ? plans : plans.slice(0, plans.indexOf(plan) + 1);
+function TierForm({ limits: { plan, canRaise }, change }: TierFormProps) {
+  const offered = canRaise ? tiers : tiers.slice(0, tiers.indexOf(plan) + 1);
   if (offered.length < 2) return <p class="quiet">The operator of the service can raise the plan.</p>;
   return (
     <Form

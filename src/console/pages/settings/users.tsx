@@ -12,13 +12,13 @@ import { useThing } from '../../api/thing.ts';
 import { useAction } from '../../parts/action.tsx';
 import { Dialog, useDialog } from '../../parts/dialog.tsx';
 import { Reason } from '../../parts/failure.tsx';
-import { CreateButton, Secret, type Shown } from '../../parts/form/create.tsx';
+import { CreateButton, Secret, type SecretContent } from '../../parts/form/create.tsx';
 import { OptionList } from '../../parts/form/filters.tsx';
 import { Choices, changedFields, Field, Form, SelectField } from '../../parts/form/form.tsx';
-import { Part, ReadOnlyNote, RoleField, TeamField } from '../../parts/resource/part.tsx';
+import { ReadOnlyNote, RoleField, Section, TeamField } from '../../parts/resource/part.tsx';
 import { type Removal, ResourceTable } from '../../parts/resource/resource-table.tsx';
 import { ConflictDialog } from '../../parts/resource/thing.tsx';
-import { columnsOf } from '../../parts/table/declared-columns.ts';
+import { createDeclaredColumns } from '../../parts/table/declared-columns.ts';
 import { hasRole } from '../../reader/reader.tsx';
 import { format } from '../../text/format.ts';
 import { Identities, LostFactors, SecondFactor, Sessions } from './sign-ins.tsx';
@@ -26,7 +26,7 @@ import { Identities, LostFactors, SecondFactor, Sessions } from './sign-ins.tsx'
 export function Users() {
   const list = useList<User>(resource('users'));
   const teams = useList<Team>(resource('teams'), { limit: 200 }).items ?? [];
-  const nameOf = (id: string) => teams.find((team) => team.id === id)?.name ?? '';
+  const findTeamName = (id: string) => teams.find((team) => team.id === id)?.name ?? '';
   return (
     <>
       <h1>Users</h1>
@@ -41,7 +41,7 @@ export function Users() {
           onConfirm: () => call('DELETE', resource('users', id)),
           children: <p>The user is signed out everywhere. Their entries in the audit log stay.</p>,
         })}
-        teamsOf={(user) => user.teams.map(nameOf).join(', ')}
+        formatTeams={(user) => user.teams.map(findTeamName).join(', ')}
       />
       {hasRole('Admin') && <NewUser label="Invite a user" teams={teams} onDone={list.reload} />}
     </>
@@ -51,11 +51,11 @@ export function Users() {
 export function Members({ team }: { readonly team: Team }) {
   const list = useList<User>(resource('teams', team.id, 'members'));
   return (
-    <Part title="Members" help="semantics#teams-users-and-roles">
+    <Section title="Members" help="semantics#teams-users-and-roles">
       <UserTable
         list={list}
         caption="Members"
-        roleOf={(member) => <MemberRole team={team} member={member} onChanged={list.reload} />}
+        renderRole={(member) => <MemberRole team={team} member={member} onChanged={list.reload} />}
         remove={({ id, name, teams }) => ({
           label: 'Remove',
           title: `Remove ${name} from ${team.name}`,
@@ -80,7 +80,7 @@ export function Members({ team }: { readonly team: Team }) {
           <NewUser label="Invite a user to this team" teams={[team]} onDone={list.reload} />
         </>
       )}
-    </Part>
+    </Section>
   );
 }
 
@@ -154,13 +154,13 @@ interface UserTableProps {
   readonly caption: string;
   readonly list: List<User>;
   readonly remove: (user: User) => Removal;
-  readonly roleOf?: (user: User) => ComponentChildren;
+  readonly renderRole?: (user: User) => ComponentChildren;
   /** Names of the user's teams; no column without it. */
-  readonly teamsOf?: (user: User) => string;
+  readonly formatTeams?: (user: User) => string;
 }
 
 /** A table of users. Readers change their own account on another page. */
-function UserTable({ caption, list, remove, roleOf, teamsOf }: UserTableProps) {
+function UserTable({ caption, list, remove, renderRole, formatTeams }: UserTableProps) {
   const dialog = useDialog();
   const close = () => {
     dialog.close();
@@ -173,13 +173,13 @@ function UserTable({ caption, list, remove, roleOf, teamsOf }: UserTableProps) {
         list={list}
         caption={caption}
         rowKey={({ id }) => id}
-        columns={columnsOf<User>(userColumns, {
+        columns={createDeclaredColumns<User>(userColumns, {
           name: ({ id, name }) => (id === own ? `${name} (you)` : name),
           email: true,
-          role: roleOf ?? true,
+          role: renderRole ?? true,
           invitation: true,
           id: false,
-          teams: teamsOf ?? false,
+          teams: formatTeams ?? false,
         })}
         actions={(each) => (
           <>
@@ -288,7 +288,7 @@ function NewUser({ label, teams, onDone }: NewUserProps) {
   );
 }
 
-function shownLink(name: string, { purpose, url, expiresAt }: InvitationShownOnce): Shown {
+function shownLink(name: string, { purpose, url, expiresAt }: InvitationShownOnce): SecretContent {
   const what = purpose === 'invitation' ? 'the invitation' : 'a reset link';
   return {
     title: `Send ${name} ${what}`,
@@ -303,7 +303,7 @@ function shownLink(name: string, { purpose, url, expiresAt }: InvitationShownOnc
 function LinkDialog({ user, onClose }: { readonly user: User; readonly onClose: () => void }) {
   const { id, name, invitation } = user;
   const path = resource('users', id, 'reset-link');
-  const made = useSignal<Shown | undefined>(undefined);
+  const made = useSignal<SecretContent | undefined>(undefined);
   const { busy, refusal, run } = useAction();
   if (made.value !== undefined) return <Secret {...made.value} onDone={onClose} />;
   const isInvited = invitation?.purpose === 'invitation';

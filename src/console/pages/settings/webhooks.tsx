@@ -15,19 +15,19 @@ import { CopyButton } from '../../parts/copy.tsx';
 import { CloseButton, Dialog, useDialog } from '../../parts/dialog.tsx';
 import { NotFound, Reason } from '../../parts/failure.tsx';
 import { ConfirmButton } from '../../parts/form/confirm.tsx';
-import { Secret, type Shown } from '../../parts/form/create.tsx';
+import { Secret, type SecretContent } from '../../parts/form/create.tsx';
 import { Choices, Field, Form, SelectField } from '../../parts/form/form.tsx';
-import { Part } from '../../parts/resource/part.tsx';
+import { Section } from '../../parts/resource/part.tsx';
 import { ResourceTable } from '../../parts/resource/resource-table.tsx';
 import { actionsColumn } from '../../parts/table/columns.tsx';
-import { columnsOf } from '../../parts/table/declared-columns.ts';
+import { createDeclaredColumns } from '../../parts/table/declared-columns.ts';
 import { Table } from '../../parts/table/table.tsx';
 import { format } from '../../text/format.ts';
 
 export function Webhooks({ team }: { readonly team: string }) {
   const path = resource('teams', team, 'webhooks');
   return (
-    <Part
+    <Section
       title="Webhooks"
       help="webhooks#events"
       note="Addresses that receive events, such as a stale flag or a leaked key."
@@ -36,7 +36,7 @@ export function Webhooks({ team }: { readonly team: string }) {
         list={useList<Webhook>(path)}
         caption="Webhooks"
         rowKey={({ id }) => id}
-        columns={columnsOf<Webhook>(webhookColumns, {
+        columns={createDeclaredColumns<Webhook>(webhookColumns, {
           id: false,
           name: ({ id, name }) => <a href={webhookAddress(team, id)}>{name}</a>,
           events: true,
@@ -51,7 +51,7 @@ export function Webhooks({ team }: { readonly team: string }) {
           children: <WebhookFields />,
         }}
       />
-    </Part>
+    </Section>
   );
 }
 
@@ -62,7 +62,7 @@ function webhookState(webhook: Webhook): string {
 }
 
 /** A new secret, for copying; `undefined` for a format without signatures. */
-function shownSecret({ name, secret }: WebhookShownOnce): Shown | undefined {
+function shownSecret({ name, secret }: WebhookShownOnce): SecretContent | undefined {
   if (secret === null) return undefined;
   return {
     title: `Copy the secret of ${name} now`,
@@ -173,7 +173,7 @@ export function WebhookPage({ team, id }: { readonly team: string; readonly id: 
       <p class={webhook.enabled && webhook.failingSince === null ? 'quiet' : 'warn'}>State: {webhookState(webhook)}.</p>
       <Actions webhook={webhook} path={path} change={change} />
       <Deliveries path={path} canSend={webhook.enabled} />
-      <Part title="Settings">
+      <Section title="Settings">
         <Form
           key={webhook.updatedAt}
           submit="Save"
@@ -183,7 +183,7 @@ export function WebhookPage({ team, id }: { readonly team: string; readonly id: 
         >
           <WebhookFields of={webhook} />
         </Form>
-      </Part>
+      </Section>
     </>
   );
 }
@@ -197,7 +197,7 @@ interface ActionsProps {
 function Actions({ webhook: { name, enabled, teamId, format }, path, change }: ActionsProps) {
   const { route } = useLocation();
   const { busy, refusal, run } = useAction();
-  const created = useSignal<Shown | undefined>(undefined);
+  const created = useSignal<SecretContent | undefined>(undefined);
   return (
     <div class="actions">
       {enabled ? (
@@ -280,7 +280,7 @@ function Deliveries({ path, canSend }: DeliveriesProps) {
       forget(list);
     }, 'The test is sent');
   return (
-    <Part title="Deliveries" help="webhooks#delivery">
+    <Section title="Deliveries" help="webhooks#delivery">
       <Reason error={data === undefined ? error : undefined} />
       {data !== undefined && (
         <DeliveryTable items={data.items} busy={busy} show={show} repeat={canSend ? repeat : undefined} />
@@ -294,7 +294,7 @@ function Deliveries({ path, canSend }: DeliveriesProps) {
           </button>
         </p>
       )}
-    </Part>
+    </Section>
   );
 }
 
@@ -331,7 +331,7 @@ function DeliveryTable({ items, busy, show, repeat }: DeliveryTableProps) {
       rowKey={({ id }) => id}
       empty="No deliveries yet."
       columns={[
-        ...columnsOf<Delivery>(deliveryColumns, {
+        ...createDeclaredColumns<Delivery>(deliveryColumns, {
           id: false,
           createdAt: true,
           type: true,
@@ -356,13 +356,13 @@ function DeliveryDialog({ path, onClose }: DeliveryDialogProps) {
   return (
     <Dialog title={data === undefined ? 'Delivery' : `Delivery of ${data.type}`} onClose={onClose}>
       <Reason error={data === undefined ? error : undefined} />
-      {data !== undefined && <DeliveryParts delivery={data} />}
+      {data !== undefined && <DeliverySections delivery={data} />}
       <CloseButton primary onClose={onClose} />
     </Dialog>
   );
 }
 
-function DeliveryParts({ delivery }: { readonly delivery: DeliveryDetail }) {
+function DeliverySections({ delivery }: { readonly delivery: DeliveryDetail }) {
   const last = delivery.latest.at(-1);
   return (
     <>

@@ -8,7 +8,7 @@ import { user } from '../../api/session.ts';
 import { type Thing, useThing } from '../../api/thing.ts';
 import { ZonePreference } from '../../parts/choices/range-dialogs.tsx';
 import { changedFields, Field, Form } from '../../parts/form/form.tsx';
-import { Part, TeamField } from '../../parts/resource/part.tsx';
+import { Section, TeamField } from '../../parts/resource/part.tsx';
 import { OfThing } from '../../parts/resource/thing.tsx';
 import { hasRole } from '../../reader/reader.tsx';
 import { Identities, Passkeys, SecondFactor, Sessions } from './sign-ins.tsx';
@@ -25,9 +25,9 @@ export function You() {
             {you.name} · {you.email} · {you.role}
           </p>
           <Profile key={`profile-${thing.version}`} you={you} thing={thing} />
-          <Part title="Time zone" note="For ranges and times in the console.">
+          <Section title="Time zone" note="For ranges and times in the console.">
             <ZonePreference />
-          </Part>
+          </Section>
           <EmailAddress key={`email-${thing.version}`} you={you} thing={thing} />
           <Password you={you} thing={thing} />
           <SecondFactor id={id} own />
@@ -51,7 +51,7 @@ interface YouProps {
 function Profile({ you, thing }: YouProps) {
   const { items: teams = [] } = useList<Team>(resource('teams'), { limit: 200 });
   return (
-    <Part title="Profile">
+    <Section title="Profile">
       <Form
         submit="Save the profile"
         done="Your profile is saved"
@@ -65,19 +65,19 @@ function Profile({ you, thing }: YouProps) {
         <Field name="name" label="Name" value={you.name} required autocomplete="name" />
         <TeamField teams={teams} value={you.primaryTeam ?? undefined} name="primaryTeam" label="Primary team" />
       </Form>
-    </Part>
+    </Section>
   );
 }
 
 function EmailAddress({ you, thing }: YouProps) {
   if (!hasRole('Admin'))
     return (
-      <Part title="E-mail address">
+      <Section title="E-mail address">
         <p class="callout callout-note">Only an Admin of your team can change your e-mail address and role.</p>
-      </Part>
+      </Section>
     );
   return (
-    <Part title="E-mail address">
+    <Section title="E-mail address">
       <Form
         submit="Save the address"
         done="Your e-mail address is saved"
@@ -99,13 +99,13 @@ function EmailAddress({ you, thing }: YouProps) {
         />
         <CurrentPassword />
       </Form>
-    </Part>
+    </Section>
   );
 }
 
 function Password({ thing, you: { email } }: YouProps) {
   return (
-    <Part title="Password">
+    <Section title="Password">
       <Form
         submit="Change the password"
         done="Your password is changed. Sign in again with it."
@@ -132,7 +132,7 @@ function Password({ thing, you: { email } }: YouProps) {
         />
         <Field name="again" label="New password again" type="password" required autocomplete="new-password" />
       </Form>
-    </Part>
+    </Section>
   );
 }
 

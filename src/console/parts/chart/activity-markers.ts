@@ -7,7 +7,7 @@ import type { Bounds } from '../../address/range.ts';
 import { resource, withQuery } from '../../api/client.ts';
 import { now } from '../../api/clock.ts';
 import { usePoll } from '../../api/poll.ts';
-import { markersOf } from './markers.tsx';
+import { createMarkers } from './markers.tsx';
 import type { Marker } from './series.ts';
 
 /** The kinds that charts of a whole environment mark. Most flags change too often for them. */
@@ -18,7 +18,7 @@ const ofEnvironment: readonly ActivityKind[] = [
   'environment_silent',
   'traffic_moved',
 ];
-const ofFlags: readonly ActivityKind[] = ['experiment_changed', 'rollout_step', 'note'];
+const ofFeatures: readonly ActivityKind[] = ['experiment_changed', 'rollout_step', 'note'];
 
 const most = 60;
 const everyMs = 30_000;
@@ -40,11 +40,11 @@ export function useMarkers(
   const path = (query: object) =>
     withQuery(resource('applications', application, 'activity'), { environment, ...span, ...query });
   const pause = to > now.peek() ? everyMs : undefined;
-  const kind = feature === undefined ? [...ofEnvironment, ...ofFlags] : ofEnvironment;
+  const kind = feature === undefined ? [...ofEnvironment, ...ofFeatures] : ofEnvironment;
   const own = usePoll<Feed>(feature === undefined ? undefined : path({ feature }), pause).data;
   const others = usePoll<Feed>(path({ kind }), pause).data;
   return useMemo(() => {
     const items = [...(own?.items ?? []), ...(others?.items ?? [])];
-    return markersOf(items, feature, most, (item) => itemAddress({ application, environment }, item));
+    return createMarkers(items, feature, most, (item) => itemAddress({ application, environment }, item));
   }, [application, environment, feature, own, others]);
 }

@@ -1,5 +1,5 @@
 import { toCsv } from '../download.ts';
-import { type Buckets, type ChartSeries, type Marker, markersIn, startOf } from './series.ts';
+import { type Buckets, bucketStart, type ChartSeries, type Marker, markersIn } from './series.ts';
 
 /** One bucket as the tooltip, the table and a screen reader present it. */
 interface BucketText {
@@ -10,7 +10,7 @@ interface BucketText {
   readonly markers: readonly string[];
 }
 
-export interface Described {
+export interface ChartData {
   readonly buckets: Buckets;
   readonly series: readonly ChartSeries[];
   readonly markers: readonly Marker[];
@@ -19,9 +19,9 @@ export interface Described {
   readonly format: (value: number) => string;
 }
 
-export function bucketText(of: Described, index: number): BucketText {
+export function bucketText(of: ChartData, index: number): BucketText {
   const unfinished = of.unfinishedFrom !== undefined && index >= of.unfinishedFrom;
-  const start = startOf(of.buckets, index);
+  const start = bucketStart(of.buckets, index);
   return {
     start,
     when: of.times.bucket(start) + (unfinished ? ', so far' : ''),
@@ -30,13 +30,13 @@ export function bucketText(of: Described, index: number): BucketText {
   };
 }
 
-export function spoken(of: Described, first: number, last: number): string {
+export function spoken(of: ChartData, first: number, last: number): string {
   if (first === last) {
     const { when, values, markers } = bucketText(of, first);
     const figures = values.map(({ series, value }) => `${series.label} ${value}`);
     return `${[`${when}: ${figures.join(', ')}`, ...markers].join('. ')}.`;
   }
-  const span = of.times.span(startOf(of.buckets, first), startOf(of.buckets, last + 1));
+  const span = of.times.span(bucketStart(of.buckets, first), bucketStart(of.buckets, last + 1));
   return `Selected ${span}. Enter zooms in, Escape clears.`;
 }
 
@@ -45,9 +45,9 @@ export function figuresCsv({
   buckets,
   series,
   markers,
-}: Pick<Described, 'buckets' | 'series'> & Partial<Pick<Described, 'markers'>>): string {
+}: Pick<ChartData, 'buckets' | 'series'> & Partial<Pick<ChartData, 'markers'>>): string {
   const rows = Array.from({ length: buckets.count }, (_, index) => [
-    new Date(startOf(buckets, index) * 1000).toISOString(),
+    new Date(bucketStart(buckets, index) * 1000).toISOString(),
     ...series.map(({ values }) => values[index] ?? 0),
     ...(markers === undefined ? [] : [markersIn(buckets, markers, index).join(', ')]),
   ]);

@@ -5,17 +5,18 @@
 
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useId, useMemo, useRef } from 'preact/hooks';
-import { messageOf } from '../../api/problem.ts';
+import { describeError } from '../../api/problem.ts';
 import { format as formats } from '../../text/format.ts';
 import { announce } from '../announce.tsx';
 import { downloadCsv } from '../download.ts';
 import { Menu } from '../menu.tsx';
-import { bucketText, chartTimes, type Described, daySeconds, figuresCsv, perBucket, spoken } from './announcement.ts';
+import { bucketText, type ChartData, chartTimes, daySeconds, figuresCsv, perBucket, spoken } from './announcement.ts';
 import { MarkerList, markersText, nextMarked } from './markers.tsx';
 import { Plot } from './plot.ts';
 import {
   afterKey,
   type Buckets,
+  bucketSpan,
   type ChartCursor,
   type ChartKind,
   type ChartSeries,
@@ -23,7 +24,6 @@ import {
   type Marker,
   nowhere,
   selected,
-  spanOf,
   type Tone,
 } from './series.ts';
 
@@ -59,7 +59,7 @@ export function Chart(props: ChartProps) {
   // Days without starts are UTC days.
   const zone = utc || (width >= daySeconds && starts === undefined) ? 'UTC' : formats.zone;
   const times = useMemo(() => chartTimes(width, zone), [width, zone]);
-  const of: Described = useMemo(
+  const of: ChartData = useMemo(
     () => ({ buckets: { start, width, count, starts }, series, markers, unfinishedFrom, times, format }),
     [start, width, count, starts?.join(), series, markers, unfinishedFrom, times, format],
   );
@@ -84,7 +84,7 @@ export function Chart(props: ChartProps) {
 }
 
 /** The table of a drawn chart, rendered once it is opened. */
-function Folded({ title, of }: { readonly title: string; readonly of: Described }) {
+function Folded({ title, of }: { readonly title: string; readonly of: ChartData }) {
   const open = useSignal(false);
   return (
     <details class="chart-folded" onToggle={(event) => (open.value = event.currentTarget.open)}>
@@ -97,7 +97,7 @@ function Folded({ title, of }: { readonly title: string; readonly of: Described 
 interface SaveMenuProps {
   readonly title: string;
   readonly name: string;
-  readonly of: Described;
+  readonly of: ChartData;
   readonly kind: ChartKind;
 }
 
@@ -107,7 +107,7 @@ function SaveMenu({ title, name, of, kind }: SaveMenuProps) {
       const { savePicture } = await import('./picture.ts');
       await savePicture({ title, name, of, kind: drawn });
     } catch (error) {
-      announce(messageOf(error));
+      announce(describeError(error));
     }
   }
   const saveCsv = () => {
@@ -142,7 +142,7 @@ export function Swatch({ tone }: { readonly tone: Tone }) {
 }
 
 interface TooltipProps {
-  readonly of: Described;
+  readonly of: ChartData;
   readonly index: number;
   readonly left: number;
   readonly width: number;
@@ -173,7 +173,7 @@ function Tooltip({ of, index, left, width }: TooltipProps) {
   );
 }
 
-function Figures({ caption, of }: { readonly caption: string; readonly of: Described }) {
+function Figures({ caption, of }: { readonly caption: string; readonly of: ChartData }) {
   const rows = useMemo(
     () => Array.from({ length: of.buckets.count }, (_, index) => bucketText(of, index)).reverse(),
     [of],
@@ -215,7 +215,7 @@ function Figures({ caption, of }: { readonly caption: string; readonly of: Descr
 
 interface PlottedProps {
   readonly title: string;
-  readonly of: Described;
+  readonly of: ChartData;
   readonly kind: ChartKind;
   readonly height: number;
   readonly onZoom: ((from: number, to: number) => void) | undefined;
@@ -236,7 +236,7 @@ function Plotted(props: PlottedProps) {
 
   function zoom(first: number, last: number): void {
     move(nowhere);
-    onZoom?.(...spanOf(of.buckets, first, last));
+    onZoom?.(...bucketSpan(of.buckets, first, last));
   }
 
   function keyDown(event: KeyboardEvent): void {
@@ -284,7 +284,7 @@ function Plotted(props: PlottedProps) {
 
 /** The cursor after a key; `undefined` for a key without a meaning here. */
 function cursorAfter(
-  { buckets, markers }: Described,
+  { buckets, markers }: ChartData,
   cursor: ChartCursor,
   { key, shiftKey }: KeyboardEvent,
 ): ChartCursor | undefined {
@@ -323,7 +323,7 @@ function usePlot({ of, kind, height }: PlottedProps, handlers: Handlers) {
 }
 
 interface PointedProps {
-  readonly of: Described;
+  readonly of: ChartData;
   readonly cursor: Signal<ChartCursor>;
   readonly plot: { readonly current: Plot | undefined };
 }
@@ -332,5 +332,5 @@ interface PointedProps {
 function Pointed({ of, cursor, plot }: PointedProps) {
   const { at } = cursor.value;
   if (at === undefined || at >= of.buckets.count || plot.current === undefined) return null;
-  return <Tooltip of={of} index={at} left={plot.current.leftOf(at)} width={plot.current.width} />;
+  return <Tooltip of={of} index={at} left={plot.current.findLeft(at)} width={plot.current.width} />;
 }

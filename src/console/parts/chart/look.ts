@@ -1,7 +1,7 @@
 import uPlot from 'uplot';
 import { format } from '../../text/format.ts';
 import { type ChartTimes, tickDistances } from './announcement.ts';
-import { type Drawing, dashes, type PlotContent, type Tone, ticksOf, tones } from './series.ts';
+import { computeTicks, type Drawing, dashes, type PlotContent, type Tone, tones } from './series.ts';
 
 const font = '12px system-ui, sans-serif';
 
@@ -13,7 +13,7 @@ export interface Palette {
   readonly raised: string;
 }
 
-export function paletteOf(element: HTMLElement): Palette {
+export function readPalette(element: HTMLElement): Palette {
   const probe = document.createElement('i');
   element.append(probe);
   const read = (name: string) => {
@@ -80,7 +80,7 @@ export function axes(times: ChartTimes, width: number, palette: () => Palette, d
       incrs: tickDistances(width),
       values: (_, splits, __, ___, increment) => splits.map((at) => times.tick(at, increment)),
     },
-    { ...common, size: 52, splits: () => ticksOf(drawing()), values: (_, splits) => splits.map(format.tick) },
+    { ...common, size: 52, splits: () => computeTicks(drawing()), values: (_, splits) => splits.map(format.tick) },
   ];
 }
 

@@ -8,11 +8,11 @@ import { type Buckets, bucketAt, type Marker, type PlotContent } from './series.
  * The markers of the latest items, the earliest first.
  * @param feature of the chart, which its markers do not name
  */
-export function markersOf(
+export function createMarkers(
   items: readonly ActivityItem[],
   feature: string | undefined,
   most: number,
-  hrefOf: (item: ActivityItem) => string,
+  getHref: (item: ActivityItem) => string,
 ): readonly Marker[] {
   const latestFirst = items.toSorted((one, other) => (one.at < other.at ? 1 : -1)).slice(0, most);
   return latestFirst
@@ -20,7 +20,7 @@ export function markersOf(
     .map((item) => ({
       at: Math.floor(Date.parse(item.at) / 1000),
       label: item.feature === null || item.feature === feature ? item.text : `${item.feature}: ${item.text}`,
-      href: hrefOf(item),
+      href: getHref(item),
     }));
 }
 
@@ -33,7 +33,7 @@ interface Cluster {
 }
 
 /** Groups positions that are close to each other. @param xs ascending */
-export function clustersOf(xs: readonly number[], close: number): readonly Cluster[] {
+export function groupPositions(xs: readonly number[], close: number): readonly Cluster[] {
   const clusters: Cluster[] = [];
   for (const x of xs) {
     const last = clusters.at(-1);
@@ -55,7 +55,7 @@ export function drawMarkers(u: uPlot, { markers, buckets }: PlotContent, palette
   ctx.lineWidth = ratio;
   ctx.font = `${11 * ratio}px system-ui, sans-serif`;
   ctx.textBaseline = 'alphabetic';
-  for (const { x, count } of clustersOf(xs, closePx * ratio)) {
+  for (const { x, count } of groupPositions(xs, closePx * ratio)) {
     ctx.setLineDash([3 * ratio, 3 * ratio]);
     ctx.beginPath();
     ctx.moveTo(x, bbox.top);

@@ -1,14 +1,14 @@
 import { format } from '../../text/format.ts';
 import { download } from '../download.ts';
-import type { Described } from './announcement.ts';
-import { type Palette, paletteOf } from './look.ts';
+import type { ChartData } from './announcement.ts';
+import { type Palette, readPalette } from './look.ts';
 import { Plot } from './plot.ts';
-import { type ChartKind, dashes, startOf } from './series.ts';
+import { bucketStart, type ChartKind, dashes } from './series.ts';
 
 interface Picture {
   readonly title: string;
   readonly name: string;
-  readonly of: Described;
+  readonly of: ChartData;
   readonly kind: Exclude<ChartKind, 'table'>;
 }
 
@@ -48,8 +48,8 @@ async function drawPicture(picture: Picture): Promise<HTMLCanvasElement> {
   document.body.append(host);
   const plot = new Plot(host, picture.of, { kind: picture.kind, height: plotHeight });
   try {
-    for (let turn = 0; turn < drawnWithin; turn += 1) await undefined;
-    return compose(picture, host.querySelector('canvas')!, paletteOf(host));
+    for (let microtask = 0; microtask < drawnWithin; microtask += 1) await undefined;
+    return compose(picture, host.querySelector('canvas')!, readPalette(host));
   } finally {
     plot.destroy();
     host.remove();
@@ -73,7 +73,7 @@ function compose({ title, of }: Picture, plot: HTMLCanvasElement, palette: Palet
   context.fillText(title, margin, margin + 12, width);
   context.fillStyle = palette.quiet;
   context.font = `13px ${font}`;
-  const range = times.span(startOf(buckets, 0), startOf(buckets, buckets.count));
+  const range = times.span(bucketStart(buckets, 0), bucketStart(buckets, buckets.count));
   context.fillText(`${range} · ${times.zone ?? format.zone}`, margin, margin + 12 + line, width);
   for (const [index, row] of rows.entries())
     for (const { left, at } of row) {
@@ -95,7 +95,7 @@ function compose({ title, of }: Picture, plot: HTMLCanvasElement, palette: Palet
 
 const swatch = 26;
 
-function legendRows(series: Described['series'], context: CanvasRenderingContext2D): { left: number; at: number }[][] {
+function legendRows(series: ChartData['series'], context: CanvasRenderingContext2D): { left: number; at: number }[][] {
   context.font = `13px ${font}`;
   const rows: { left: number; at: number }[][] = [[]];
   let left = 0;

@@ -1,15 +1,15 @@
 import uPlot from 'uplot';
-import type { Described } from './announcement.ts';
-import { axes, bands, drawTail, drawUnfinished, line, onThemeChange, type Palette, paletteOf } from './look.ts';
+import type { ChartData } from './announcement.ts';
+import { axes, bands, drawTail, drawUnfinished, line, onThemeChange, type Palette, readPalette } from './look.ts';
 import { drawMarkers } from './markers.tsx';
 import {
   bucketsWithin,
   type ChartKind,
+  computeTicks,
+  createDrawing,
   type Drawing,
-  drawingOf,
   type PlotContent,
   sameDrawing,
-  ticksOf,
 } from './series.ts';
 
 interface PlotOptions {
@@ -29,17 +29,17 @@ export class Plot {
   #content: PlotContent;
   #palette: Palette;
 
-  constructor(element: HTMLElement, of: Described, options: PlotOptions) {
+  constructor(element: HTMLElement, of: ChartData, options: PlotOptions) {
     this.#element = element;
     this.#options = options;
-    this.#content = contentOf(of, options.kind);
-    this.#palette = paletteOf(element);
-    this.#chart = new uPlot(this.#describe(of), dataOf(this.#content.drawing), element);
+    this.#content = createContent(of, options.kind);
+    this.#palette = readPalette(element);
+    this.#chart = new uPlot(this.#describe(of), alignData(this.#content.drawing), element);
     this.#listen();
     this.#size = new ResizeObserver(() => this.#fit());
     this.#size.observe(element);
     this.#stopTheme = onThemeChange(() => {
-      this.#palette = paletteOf(element);
+      this.#palette = readPalette(element);
       this.#fit();
       this.#chart.redraw(false);
     });
@@ -49,25 +49,25 @@ export class Plot {
     return this.#chart.width;
   }
 
-  leftOf(index: number): number {
-    return this.#xOf(index) + this.#chart.over.offsetLeft;
+  findLeft(index: number): number {
+    return this.#findX(index) + this.#chart.over.offsetLeft;
   }
 
-  show(of: Described): void {
+  show(of: ChartData): void {
     const last = this.#content;
-    const next = contentOf(of, this.#options.kind);
+    const next = createContent(of, this.#options.kind);
     this.#content = next;
-    if (!sameDrawing(last.drawing, next.drawing)) this.#chart.setData(dataOf(next.drawing));
+    if (!sameDrawing(last.drawing, next.drawing)) this.#chart.setData(alignData(next.drawing));
     else if (last.markers !== next.markers) this.#chart.redraw(false);
   }
 
   /** Shows a cursor and a range; a range of one bucket is invisible. */
   select(at: number | undefined, range: readonly [number, number] | undefined): void {
-    this.#chart.setCursor(at === undefined ? { left: -10, top: -10 } : { left: this.#xOf(at), top: 0 });
+    this.#chart.setCursor(at === undefined ? { left: -10, top: -10 } : { left: this.#findX(at), top: 0 });
     const [first, last] = range ?? [0, 0];
-    const left = this.#xOf(first);
+    const left = this.#findX(first);
     const height = this.#chart.bbox.height / uPlot.pxRatio;
-    this.#chart.setSelect({ left, width: this.#xOf(last) - left, top: 0, height }, false);
+    this.#chart.setSelect({ left, width: this.#findX(last) - left, top: 0, height }, false);
   }
 
   destroy(): void {
@@ -76,7 +76,7 @@ export class Plot {
     this.#chart.destroy();
   }
 
-  #describe({ buckets, series, times }: Described): uPlot.Options {
+  #describe({ buckets, series, times }: ChartData): uPlot.Options {
     const { height, kind } = this.#options;
     const tones = series.map(({ tone }) => tone);
     const palette = () => this.#palette;
@@ -89,7 +89,7 @@ export class Plot {
       ...(times.zone === undefined ? {} : { tzDate: (at) => tzDate(at, times.zone!) }),
       scales: {
         x: { range: () => xRange(this.#content) },
-        y: { range: () => [0, ticksOf(this.#content.drawing).at(-1)!] },
+        y: { range: () => [0, computeTicks(this.#content.drawing).at(-1)!] },
       },
       axes: axes(times, buckets.width, palette, () => this.#content.drawing),
       series: [
@@ -133,13 +133,13 @@ export class Plot {
     if (width > 0 && width !== this.#chart.width) this.#chart.setSize({ width, height: this.#options.height });
   }
 
-  #xOf(index: number): number {
+  #findX(index: number): number {
     return this.#chart.valToPos(this.#content.drawing.xs[index] ?? 0, 'x');
   }
 }
 
-function contentOf({ buckets, series, markers, unfinishedFrom }: Described, kind: ChartKind): PlotContent {
-  return { buckets, markers, drawing: drawingOf(buckets, series, kind, unfinishedFrom) };
+function createContent({ buckets, series, markers, unfinishedFrom }: ChartData, kind: ChartKind): PlotContent {
+  return { buckets, markers, drawing: createDrawing(buckets, series, kind, unfinishedFrom) };
 }
 
 const stepped = uPlot.paths.stepped!({ align: 1 });
@@ -150,7 +150,7 @@ function tzDate(at: number, zone: string): Date {
 }
 
 /** Leaves out the buckets that are not complete: `drawTail` draws them. */
-function dataOf({ xs, heights, finished }: Drawing): uPlot.AlignedData {
+function alignData({ xs, heights, finished }: Drawing): uPlot.AlignedData {
   return [xs, ...heights.map((values) => values.map((value, index) => (index < finished ? value : null)))];
 }
 

@@ -50,11 +50,11 @@ export const dashes: Readonly<Record<Tone, readonly number[]>> = {
 };
 
 /** The tone of the n-th series, from 0. Series beyond the sixth share a tone. */
-export function toneOf(index: number): Tone {
+export function getSeriesTone(index: number): Tone {
   return index < 6 ? tones[index]! : 'other';
 }
 
-export function bucketsOf(bounds: Bounds): Buckets {
+export function createBuckets(bounds: Bounds): Buckets {
   const { from, to, step } = bounds;
   const width = widths[step] / 1000;
   const starts = dayStarts(bounds);
@@ -63,7 +63,7 @@ export function bucketsOf(bounds: Bounds): Buckets {
 }
 
 /** Start of a bucket, Unix seconds. That of the one after the last is the end. */
-export function startOf({ start, width, starts }: Buckets, index: number): number {
+export function bucketStart({ start, width, starts }: Buckets, index: number): number {
   if (starts === undefined) return start + index * width;
   return starts[index] ?? starts.at(-1)! + (index - starts.length + 1) * width;
 }
@@ -71,7 +71,7 @@ export function startOf({ start, width, starts }: Buckets, index: number): numbe
 /** The bucket of a time, or the number of the one that it would be in. */
 export function indexAt(buckets: Buckets, time: number): number {
   const { start, width, starts } = buckets;
-  if (starts === undefined || time < starts[0]! || time >= startOf(buckets, starts.length))
+  if (starts === undefined || time < starts[0]! || time >= bucketStart(buckets, starts.length))
     return Math.floor((time - start) / width);
   return starts.findLastIndex((each) => each <= time);
 }
@@ -106,7 +106,7 @@ export interface PlotContent {
 }
 
 /** @param unfinishedFrom index of the first bucket that is not complete */
-export function drawingOf(
+export function createDrawing(
   buckets: Buckets,
   series: readonly ChartSeries[],
   kind: ChartKind,
@@ -115,7 +115,7 @@ export function drawingOf(
   const own = series.map(({ values }) => Array.from({ length: buckets.count }, (_, i) => values[i] ?? 0));
   const heights = kind === 'stacked' ? stacked(own, series) : own;
   return {
-    xs: Array.from({ length: buckets.count }, (_, index) => startOf(buckets, index)),
+    xs: Array.from({ length: buckets.count }, (_, index) => bucketStart(buckets, index)),
     heights,
     max: heights.reduce((max, each) => each.reduce((a, b) => Math.max(a, b), max), 0),
     finished: Math.max(0, Math.min(unfinishedFrom, buckets.count)),
@@ -142,7 +142,7 @@ const maxTicks = 5;
  * The lines of the axis of the figures: multiples of 1, 2 or 5 times a power of ten from 0 on. The last one is not below any
  * figure. Counts have no fractions.
  */
-export function ticksOf({ max, heights }: Pick<Drawing, 'max' | 'heights'>): number[] {
+export function computeTicks({ max, heights }: Pick<Drawing, 'max' | 'heights'>): number[] {
   const isWhole = heights.every((values) => values.every(Number.isInteger));
   const top = max > 0 ? max : 1;
   const power = 10 ** Math.floor(Math.log10(top / maxTicks));
@@ -194,8 +194,8 @@ export function selected({ at, anchor }: ChartCursor): readonly [number, number]
 }
 
 /** The time from the beginning of one bucket to the end of another, Unix ms. */
-export function spanOf(buckets: Buckets, first: number, last: number): readonly [number, number] {
-  return [startOf(buckets, first) * 1000, startOf(buckets, last + 1) * 1000];
+export function bucketSpan(buckets: Buckets, first: number, last: number): readonly [number, number] {
+  return [bucketStart(buckets, first) * 1000, bucketStart(buckets, last + 1) * 1000];
 }
 
 export function bucketsWithin(buckets: Buckets, from: number, to: number): readonly [number, number] {

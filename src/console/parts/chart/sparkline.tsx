@@ -10,7 +10,7 @@ const height = 24;
 const margin = 2;
 
 /** Draws values from 0, or the smallest value below it, upwards. @param unfinished whether the last bucket is incomplete */
-export function sparkOf(values: readonly number[], unfinished: boolean): Spark {
+export function drawSpark(values: readonly number[], unfinished: boolean): Spark {
   const min = Math.min(0, ...values);
   const max = Math.max(0, ...values);
   const scale = max === min ? 0 : (height - 2 * margin) / (max - min);
@@ -27,7 +27,7 @@ export function sparkOf(values: readonly number[], unfinished: boolean): Spark {
 
 /** A trend without an axis. The adjacent figures have the same content. */
 export function Sparkline({ values, unfinished = false }: { values: readonly number[]; unfinished?: boolean }) {
-  const { path, soFar } = sparkOf(values, unfinished);
+  const { path, soFar } = drawSpark(values, unfinished);
   return (
     <svg class="spark" viewBox="0 0 100 24" preserveAspectRatio="none" aria-hidden="true">
       <path d={path} />

@@ -73,7 +73,7 @@ export function ManageViews({ application, page, query, onClose }: ViewsProps) {
         rowKey={({ id }) => id}
         stacked
         empty="No view is saved."
-        columns={columnsOf(viewsPath(application), query, action)}
+        columns={createColumns(viewsPath(application), query, action)}
       />
       {action.refusal}
       <CloseButton onClose={onClose} />
@@ -83,7 +83,7 @@ export function ManageViews({ application, page, query, onClose }: ViewsProps) {
 
 type Action = ReturnType<typeof useAction>;
 
-function columnsOf(path: string, query: string, action: Action): Column<SavedView>[] {
+function createColumns(path: string, query: string, action: Action): Column<SavedView>[] {
   const columns: Column<SavedView>[] = [
     { key: 'favourite', title: 'Favourite', cell: (view) => <Favourite view={view} action={action} /> },
     {

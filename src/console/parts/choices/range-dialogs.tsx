@@ -1,7 +1,7 @@
 import { useId } from 'preact/hooks';
 import { dayAt, isTimeZone, unknownZone } from '../../../contract/calendar.ts';
 import { useQuery } from '../../address/address.ts';
-import { type Bounds, dateOf, localInput, type Range, timeOfInput } from '../../address/range.ts';
+import { type Bounds, formatDate, localInput, type Range, timeOfInput } from '../../address/range.ts';
 import { now } from '../../api/clock.ts';
 import { ApiProblem } from '../../api/problem.ts';
 import { changePreferences, preferences, preferredZone } from '../../reader/reader.tsx';
@@ -50,7 +50,7 @@ export function ChosenDays({ bounds, onChoose, onClose }: RangeDialogProps) {
     onClose();
   }
   const { zone } = format;
-  const day = (at: number) => dateOf(dayAt(zone, at));
+  const day = (at: number) => formatDate(dayAt(zone, at));
   return (
     <Dialog title="Days" onClose={onClose}>
       <Form onSubmit={submit} submit="Show" done="The range has changed" onCancel={onClose}>

@@ -5,9 +5,9 @@ import { useQuery } from '../../address/address.ts';
 import { rangeParameters, useParameters } from '../../address/parameters.ts';
 import {
   type Bounds,
-  boundsOf,
   type Comparison,
   comparisons,
+  computeBounds,
   daysText,
   endsNow,
   type Preset,
@@ -47,7 +47,7 @@ export function useRange(): ChosenRange {
   const zone = useZone();
   const minute = useComputed(() => Math.floor(now.value / 60_000)).value;
   const range = useMemo(() => readRange(query), [query['range'], query['from'], query['to']]);
-  const bounds = useMemo(() => boundsOf(range, now.peek(), settings.retention, zone), [range, minute, zone]);
+  const bounds = useMemo(() => computeBounds(range, now.peek(), settings.retention, zone), [range, minute, zone]);
   const { from, to } = bounds;
   const live = endsNow(range, now.peek(), zone);
   const { compare = '' } = query;

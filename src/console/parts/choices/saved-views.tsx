@@ -21,14 +21,14 @@ export function SavedViews({ application, environment, page }: SavedViewsProps) 
   const favourites = new Set(preferences.value?.favourites);
   const present = new URLSearchParams(query).toString();
   const isOpen = (view: SavedView) => canonical(view.query) === canonical(present);
-  const addressOf = (view: SavedView) => {
+  const viewAddress = (view: SavedView) => {
     const text = canonical(view.query);
     return environmentAddress(application, environment, page) + (text === '' ? '' : `?${text}`);
   };
-  const edit = async (part: 'save' | 'manage') => {
+  const edit = async (choice: 'save' | 'manage') => {
     const { ManageViews, SaveView } = await import('./manage-views.tsx');
     const props = { application, page, query: present, onClose: dialog.close };
-    dialog.open(part === 'save' ? <SaveView {...props} /> : <ManageViews {...props} />);
+    dialog.open(choice === 'save' ? <SaveView {...props} /> : <ManageViews {...props} />);
   };
   const actions = [
     ...(hasRole('User')
@@ -45,7 +45,7 @@ export function SavedViews({ application, environment, page }: SavedViewsProps) 
           ...views.map((view) => ({
             label: view.shared ? view.name : `${view.name} (private)`,
             checked: isOpen(view),
-            onSelect: () => route(addressOf(view)),
+            onSelect: () => route(viewAddress(view)),
           })),
           ...actions,
         ]}
@@ -55,7 +55,7 @@ export function SavedViews({ application, environment, page }: SavedViewsProps) 
           {views
             .filter(({ id }) => favourites.has(id))
             .map((view) => (
-              <a key={view.id} class="pill" href={addressOf(view)} aria-current={isOpen(view) ? 'page' : undefined}>
+              <a key={view.id} class="pill" href={viewAddress(view)} aria-current={isOpen(view) ? 'page' : undefined}>
                 {view.name}
               </a>
             ))}

@@ -9,14 +9,14 @@ export interface CreateButtonProps extends Pick<FormProps, 'codes'> {
   readonly label: string;
   readonly primary?: boolean;
   /** Sends the request. Its result is shown for copying. */
-  readonly create: (data: FormData) => Promise<Shown | undefined>;
+  readonly create: (data: FormData) => Promise<SecretContent | undefined>;
   readonly onDone?: () => void;
   readonly children: ComponentChildren;
 }
 
 export function CreateButton({ label, primary, create, onDone, codes, children }: CreateButtonProps) {
   const open = useSignal(false);
-  const created = useSignal<Shown | undefined>(undefined);
+  const created = useSignal<SecretContent | undefined>(undefined);
   const close = () => {
     open.value = false;
     created.value = undefined;
@@ -51,7 +51,7 @@ export function CreateButton({ label, primary, create, onDone, codes, children }
   );
 }
 
-export interface Shown {
+export interface SecretContent {
   readonly title: string;
   readonly values: readonly (readonly [label: string, text: string])[];
   readonly once: boolean;
@@ -60,7 +60,7 @@ export interface Shown {
 }
 
 /** Shows values for copying. A secret stays open until the reader confirms that it is stored. */
-export function Secret({ title, values, once, toSend, note, onDone }: Shown & { readonly onDone: () => void }) {
+export function Secret({ title, values, once, toSend, note, onDone }: SecretContent & { readonly onDone: () => void }) {
   return (
     <Dialog title={title} {...(once ? {} : { onClose: onDone })}>
       {once && (

@@ -5,7 +5,7 @@ import { ApiProblem } from '../../api/problem.ts';
  * @param names the form's fields
  * @param codes fields by refusal code
  */
-export function fieldOf(
+export function findField(
   error: unknown,
   names: readonly string[],
   codes: Readonly<Record<string, string>> = {},

@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals';
 import { type ComponentChildren, createContext, type HTMLInputTypeAttribute } from 'preact';
 import { useContext, useId, useRef } from 'preact/hooks';
-import { messageOf } from '../../api/problem.ts';
+import { describeError } from '../../api/problem.ts';
 import { announce } from '../announce.tsx';
-import { fieldOf } from './field-problem.ts';
+import { findField } from './field-problem.ts';
 import { OptionList, type Options } from './filters.tsx';
 
 interface Refusal {
@@ -46,8 +46,8 @@ export function Form({ onSubmit, submit, done, codes, reset, danger, onCancel, c
       succeeded.value = true;
       if (reset) form.current?.reset();
     } catch (error) {
-      const field = fieldOf(error, namesOf(form.current), codes);
-      refusal.value = { field, message: messageOf(error) };
+      const field = findField(error, listFieldNames(form.current), codes);
+      refusal.value = { field, message: describeError(error) };
       if (field !== undefined) focusField(form.current, field);
     } finally {
       sending.value = false;
@@ -229,7 +229,7 @@ export function Choices({ type, choices, checked, framed, ...group }: ChoicesPro
   );
 }
 
-export function linesOf(data: FormData, name: string): readonly string[] {
+export function readLines(data: FormData, name: string): readonly string[] {
   const lines = String(data.get(name) ?? '').split('\n');
   return lines.map((line) => line.trim()).filter((line) => line !== '');
 }
@@ -243,7 +243,7 @@ export function changedFields(
   return Object.fromEntries(Object.entries(fields).filter(([name, value]) => value !== (known.get(name) ?? '')));
 }
 
-function namesOf(form: HTMLFormElement | null): string[] {
+function listFieldNames(form: HTMLFormElement | null): string[] {
   return form === null ? [] : Array.from(form.elements, (control) => control.getAttribute('name') ?? '');
 }
 

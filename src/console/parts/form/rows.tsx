@@ -74,7 +74,7 @@ function Cell({ name, column: { label, options, placeholder }, value }: CellProp
   );
 }
 
-export function rowsOf<Name extends string>(
+export function readRows<Name extends string>(
   data: FormData,
   name: string,
   columns: readonly Name[],

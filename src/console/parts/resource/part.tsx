@@ -17,7 +17,7 @@ export function ReadOnlyNote({ what, least = 'Admin' }: { readonly what: string;
   );
 }
 
-interface PartProps {
+interface SectionProps {
   readonly title: string;
   /** The section of the docs about it, as for `Help`. */
   readonly help?: string;
@@ -27,7 +27,7 @@ interface PartProps {
   readonly children: ComponentChildren;
 }
 
-export function Part({ title, help, note, line, children }: PartProps) {
+export function Section({ title, help, note, line, children }: SectionProps) {
   return (
     <section class={line ? 'settings-part form-line' : 'settings-part'}>
       <h2>{help === undefined ? title : <Help to={help}>{title}</Help>}</h2>
@@ -37,15 +37,15 @@ export function Part({ title, help, note, line, children }: PartProps) {
   );
 }
 
-interface NamePartProps {
+interface NameSectionProps {
   readonly name: string;
   readonly hint?: string;
   readonly save: (name: string) => Promise<unknown>;
 }
 
-export function NamePart({ name, hint, save }: NamePartProps) {
+export function NameSection({ name, hint, save }: NameSectionProps) {
   return (
-    <Part title="Name" line>
+    <Section title="Name" line>
       <Form
         submit="Save the name"
         done="The name is saved"
@@ -54,20 +54,20 @@ export function NamePart({ name, hint, save }: NamePartProps) {
       >
         <Field name="name" label="Name" value={name} required hint={hint} />
       </Form>
-    </Part>
+    </Section>
   );
 }
 
-interface DeletionPartProps {
+interface DeletionSectionProps {
   readonly kind: string;
   readonly name: string;
   readonly remove: () => Promise<void>;
   readonly children: string;
 }
 
-export function DeletionPart({ kind, name, remove, children }: DeletionPartProps) {
+export function DeletionSection({ kind, name, remove, children }: DeletionSectionProps) {
   return (
-    <Part title={`Delete the ${kind}`}>
+    <Section title={`Delete the ${kind}`}>
       <ConfirmButton
         danger
         label={`Delete the ${kind} ${name}`}
@@ -79,7 +79,7 @@ export function DeletionPart({ kind, name, remove, children }: DeletionPartProps
       >
         <p>{children}</p>
       </ConfirmButton>
-    </Part>
+    </Section>
   );
 }
 

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { differencesOf, fieldText, valueText } from '../../api/differences.ts';
+import { fieldText, listDifferences, valueText } from '../../api/differences.ts';
 import { isHidden } from '../../api/problem.ts';
 import type { Conflict, Thing } from '../../api/thing.ts';
 import { Dialog } from '../dialog.tsx';
@@ -45,7 +45,7 @@ export function ConflictDialog<T extends object>({ conflict }: { conflict: Confl
             </tr>
           </thead>
           <tbody>
-            {differencesOf(before, theirs, mine).map((each) => (
+            {listDifferences(before, theirs, mine).map((each) => (
               <tr key={each.field}>
                 <th scope="row">{fieldText(each.field)}</th>
                 <td>{valueText(each.before)}</td>

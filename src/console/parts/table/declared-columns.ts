@@ -11,7 +11,7 @@ type Cell<Row> = boolean | ((row: Row) => ComponentChildren);
  * The columns that the contract declares for a resource.
  * @param cells by the field that a column shows; columns that are not named follow those that are
  */
-export function columnsOf<Row>(
+export function createDeclaredColumns<Row>(
   declared: Columns<Row>,
   cells: { readonly [Name in Path<Row>]?: Cell<Row> },
 ): readonly Column<Row>[] {
@@ -19,11 +19,11 @@ export function columnsOf<Row>(
   return [...paths].flatMap((path) => {
     const { [path]: cell = true } = cells;
     const { [path]: column } = declared;
-    return cell === false || column === undefined ? [] : [columnOf(path, column, cell)];
+    return cell === false || column === undefined ? [] : [createColumn(path, column, cell)];
   });
 }
 
-function columnOf<Row>(path: string, declared: Declared<Row>, cell: true | ((row: Row) => ComponentChildren)) {
+function createColumn<Row>(path: string, declared: Declared<Row>, cell: true | ((row: Row) => ComponentChildren)) {
   const { label, right, of } = wholeColumn<Row>(path, declared);
   return {
     key: path,

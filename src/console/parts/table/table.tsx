@@ -68,7 +68,7 @@ export function Table<Row>(props: TableProps<Row>) {
             {sorted.map((row) => (
               <tr key={rowKey(row)} {...(target?.(row) && targetRow)}>
                 {columns.map((each) => (
-                  <td key={each.key} class={classOf(each)} data-title={each.title}>
+                  <td key={each.key} class={cellClass(each)} data-title={each.title}>
                     {each.cell ? each.cell(row) : each.value?.(row)}
                   </td>
                 ))}
@@ -95,7 +95,7 @@ interface HeadProps<Row> {
 
 function SortHead<Row>({ column, sort, onSort }: HeadProps<Row>) {
   return (
-    <th scope="col" class={classOf(column)} aria-sort={ariaSort(column.key, sort)}>
+    <th scope="col" class={cellClass(column)} aria-sort={ariaSort(column.key, sort)}>
       {column.value === undefined ? column.title : <SortButton column={column} sort={sort} onSort={onSort} />}
     </th>
   );
@@ -129,14 +129,14 @@ interface CsvButtonProps<Row> {
 
 export function CsvButton<Row>({ name, columns, rows }: CsvButtonProps<Row>) {
   return (
-    <button type="button" class="csv" onClick={() => downloadCsv(name, csvOf(columns, rows))}>
+    <button type="button" class="csv" onClick={() => downloadCsv(name, formatCsv(columns, rows))}>
       CSV
     </button>
   );
 }
 
 /** The rows as CSV, with the columns that have a value. */
-export function csvOf<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
+export function formatCsv<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
   const saved = columns.filter(({ csv, value }) => csv !== undefined || value !== undefined);
   return toCsv(
     saved.map(({ title }) => title),
@@ -144,7 +144,7 @@ export function csvOf<Row>(columns: readonly Column<Row>[], rows: readonly Row[]
   );
 }
 
-function classOf<Row>({ number, class: own }: Column<Row>): string | undefined {
+function cellClass<Row>({ number, class: own }: Column<Row>): string | undefined {
   const names = [number ? 'number' : '', own ?? ''].filter(Boolean).join(' ');
   return names === '' ? undefined : names;
 }

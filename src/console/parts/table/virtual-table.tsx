@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { printing } from '../../styles/printing.ts';
 import type { Sort } from './sort.ts';
 import { ariaSort, type Column, SortButton } from './table.tsx';
-import { drawn, moveTo, type View, viewOf } from './window.ts';
+import { computeView, drawn, moveTo, type View } from './window.ts';
 
 interface VirtualTableProps<Row> {
   readonly caption: string;
@@ -41,7 +41,7 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
       aria-label={caption}
       aria-rowcount={rows.length + 1}
       aria-multiselectable={selected !== undefined}
-      style={{ '--columns': tracksOf(columns) }}
+      style={{ '--columns': formatTracks(columns) }}
     >
       {/* biome-ignore-start lint/a11y/useSemanticElements: as above */}
       {/* biome-ignore-start lint/a11y/useFocusableInteractive: the rows have the focus */}
@@ -133,7 +133,7 @@ function nameCutCells(body: HTMLElement | null): void {
   }
 }
 
-function tracksOf<Row>(columns: readonly Column<Row>[]): string {
+function formatTracks<Row>(columns: readonly Column<Row>[]): string {
   return columns.map(({ width = 'minmax(5rem, 1fr)' }) => width).join(' ');
 }
 
@@ -147,7 +147,7 @@ function useView(body: Body, count: number): { view: View; rowHeight: number } {
     const height = Number.parseFloat(getComputedStyle(body.current).getPropertyValue('--row-height'));
     rowHeight.value = height || 40;
     const { top } = body.current.getBoundingClientRect();
-    const next = viewOf(top, window.innerHeight, rowHeight.value, count);
+    const next = computeView(top, window.innerHeight, rowHeight.value, count);
     const { first, end } = view.value;
     if (next.first !== first || next.end !== end) view.value = next;
   };

@@ -10,7 +10,7 @@ const spare = 8;
  * @param top distance of the first row from the upper edge of the view, px; negative once it is above
  * @param height of the view, px
  */
-export function viewOf(top: number, height: number, rowHeight: number, count: number): View {
+export function computeView(top: number, height: number, rowHeight: number, count: number): View {
   // In steps, so that the table is not rendered for every scrolled row.
   const step = spare / 2;
   const from = Math.floor(-top / rowHeight / step) * step - spare;

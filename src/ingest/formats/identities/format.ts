@@ -1,15 +1,15 @@
 import Type from 'typebox';
 import type { KeyHolder } from '../../../accounts/key-index.ts';
-import { ApiError } from '../../../contract/errors.ts';
+import { Refusal } from '../../../contract/errors.ts';
 import { text } from '../../../contract/shapes/fields.ts';
 import { problem } from '../../../http/answer.ts';
 import { contentTypeCheck, decodeText, parseJson, readBody } from '../../../http/body.ts';
 import { ContentEncoding, type Group, type Operation, type Refusals } from '../../../http/endpoint.ts';
 import { type FaultRows, shapeError } from '../../../http/json-body.ts';
 import { sharedHeaders } from '../../../http/request-ids.ts';
-import type { Reply, Request } from '../../../http/types.ts';
+import type { HttpResponse, Request } from '../../../http/types.ts';
 import { compiled } from '../../../runtime/compiled.ts';
-import { exampleKeys, examplesOf, type Format, handlerOf, intakeRefusals, keyOf } from '../../declared.ts';
+import { createHandler, exampleKeys, type Format, intakeRefusals, listExamples, readKey } from '../../declared.ts';
 import { type MessageHandler, Pipeline, type PipelineDeps } from '../../pipeline.ts';
 import { Named, personal } from '../../sender-schemas.ts';
 import { type Instances, isIdentity, type Profile } from './instances.ts';
@@ -40,7 +40,9 @@ const checkContentType = contentTypeCheck('application/json');
 const source = { route: 'identities', transport: 'http' } as const;
 
 /** The key is in a header, so a sender without one learns nothing else, and its body is not read. */
-function mintHandler(deps: IdentityDeps): MessageHandler<Request, Profile, { readonly holder: KeyHolder }, Reply> {
+function mintHandler(
+  deps: IdentityDeps,
+): MessageHandler<Request, Profile, { readonly holder: KeyHolder }, HttpResponse> {
   return {
     ...source,
     authorize: (request) => void findHolder(deps, request),
@@ -58,39 +60,39 @@ function mintHandler(deps: IdentityDeps): MessageHandler<Request, Profile, { rea
         deps.ledger.accepted({ ...source, application, environment: undefined, userAgent }, batch);
       });
       const body = JSON.stringify({ identity: profile.identity, instanceId });
-      return { durable, answer: { status: 200, headers: answerHeaders, body } };
+      return { durable, response: { status: 200, headers: responseHeaders, body } };
     },
     refuse: (refusal) => problem(refusal, refusal.status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
     userAgent: (request) => request.header('user-agent'),
     origin: (request) => request.header('origin'),
-    claimedSender: (_, request) => ({ appKey: keyOf(request) }),
-    peek: (request) => ({ appKey: keyOf(request) }),
+    claimedSender: (_, request) => ({ appKey: readKey(request) }),
+    peek: (request) => ({ appKey: readKey(request) }),
   };
 }
 
-const answerHeaders = sharedHeaders({ 'content-type': 'application/json', 'cache-control': 'no-store' });
+const responseHeaders = sharedHeaders({ 'content-type': 'application/json', 'cache-control': 'no-store' });
 
 const senderRefusals = {
   unknown_backend_key: 'Send the Backend key of an application in Authorization',
   not_backend_key: 'Minting requires a Backend key. Browsers and apps get their ids from a server',
 } as const satisfies Refusals;
 
-const refusal = (code: keyof typeof senderRefusals) => new ApiError(code, senderRefusals[code]);
+const refusal = (code: keyof typeof senderRefusals) => new Refusal(code, senderRefusals[code]);
 
 function findHolder({ keys }: IdentityDeps, request: Request): KeyHolder {
-  const key = keyOf(request);
+  const key = readKey(request);
   const holder = key === undefined ? undefined : keys.findKey(key);
   if (holder === undefined) throw refusal('unknown_backend_key');
   if (holder.key.type === 'Backend') return holder;
   throw refusal('not_backend_key');
 }
 
-/** @throws {ApiError} of status 400 with the error and its position */
+/** @throws {Refusal} of status 400 with the error and its position */
 export function checkMint(body: unknown): Profile {
   removeNullClaims(body);
   if (!checker().Check(body)) throw shapeError(checker().Errors(body), { rows });
   const { identity, groups = [], claims = {} } = body;
-  if (!isIdentity(identity)) throw new ApiError('invalid_identity', identityMust);
+  if (!isIdentity(identity)) throw new Refusal('invalid_identity', identityMust);
   return { identity, groups, claims: claims as Profile['claims'] };
 }
 
@@ -122,7 +124,7 @@ export const mintEndpoints = (maxBody: number): Group<IdentityDeps> => ({
       noOptions: true,
       access: { credential: 'Backend key in `Authorization`', who: 'Servers of the application' },
       operation: mintIdentity(maxBody),
-      bind: (deps) => handlerOf(new Pipeline(deps, mintHandler(deps))),
+      bind: (deps) => createHandler(new Pipeline(deps, mintHandler(deps))),
     },
   ],
 });
@@ -177,8 +179,11 @@ const examples = {
   },
 };
 
-const sent = examplesOf(examples, (example) => example.sent);
-const answered = examplesOf(examples, ({ sent: { identity } }) => ({ identity, instanceId: exampleKeys.instance }));
+const sent = listExamples(examples, (example) => example.sent);
+const responseExamples = listExamples(examples, ({ sent: { identity } }) => ({
+  identity,
+  instanceId: exampleKeys.instance,
+}));
 
 const mintIdentity = (maxBody: number): Operation => ({
   operationId: 'mintIdentity',
@@ -187,11 +192,11 @@ const mintIdentity = (maxBody: number): Operation => ({
   security: [{ backendKeyAsBearer: [] }, { backendKey: [] }],
   parameters: [ContentEncoding],
   body: { 'application/json': { schema: MintSchema, examples: sent } },
-  answers: {
+  responses: {
     200: {
       description: 'Minted or rotated, and on disk. Give `instanceId` to that user only.',
       headers: { 'Cache-Control': { required: true, schema: { const: 'no-store' } } },
-      content: { 'application/json': { schema: Minted, examples: answered } },
+      content: { 'application/json': { schema: Minted, examples: responseExamples } },
     },
   },
   refuses: refuses(maxBody),

@@ -26,7 +26,7 @@ interface FoundPerson {
   readonly use: InstanceUse | undefined;
 }
 
-interface Known {
+interface KnownInstance {
   readonly application: number;
   readonly person: Person;
   readonly replaced: boolean;
@@ -38,7 +38,7 @@ interface Known {
 
 /** A change of the cached instance ids that the main thread publishes. */
 export type InstanceChange =
-  | { readonly instanceId: string; readonly known: Known }
+  | { readonly instanceId: string; readonly known: KnownInstance }
   /** The ids of a person have changed. */
   | { readonly dropped: string }
   | { readonly cleared: true };
@@ -58,9 +58,9 @@ const dayMs = 86_400_000;
 
 /** A cache of valid instance ids. Made-up ids take no memory. */
 class KnownInstances {
-  readonly #known = new Map<string, Known>();
+  readonly #known = new Map<string, KnownInstance>();
   /** The cached ids by person, so that minting and forgetting take effect at once. */
-  readonly #idsOf = new Map<string, string[]>();
+  readonly #idsByPerson = new Map<string, string[]>();
   readonly #ttlMs: number;
   /** Minimum extension of an id's expiry, so that most uses need no write. */
   readonly #strideMs: number;
@@ -72,27 +72,27 @@ class KnownInstances {
   }
 
   /** A cached id, even if it has expired or was read long ago. */
-  get(instanceId: string): Known | undefined {
+  get(instanceId: string): KnownInstance | undefined {
     return this.#known.get(instanceId);
   }
 
   /** An id that was read recently. An expired one is read again: another thread may have extended it. @param now Unix ms */
-  recall(instanceId: string, now: number): Known | undefined {
+  recall(instanceId: string, now: number): KnownInstance | undefined {
     const known = this.get(instanceId);
     if (known === undefined || known.expiresAt <= now) return undefined;
     return Math.abs(now - known.readAt) < knownMs ? known : undefined;
   }
 
-  remember(instanceId: string, known: Known): void {
+  remember(instanceId: string, known: KnownInstance): void {
     if (this.#known.size >= maxKnown) this.clear();
     this.#known.set(instanceId, known);
-    const name = nameOf(known.application, known.person);
-    const ids = this.#idsOf.get(name);
-    if (ids === undefined) this.#idsOf.set(name, [instanceId]);
+    const name = formatPerson(known.application, known.person);
+    const ids = this.#idsByPerson.get(name);
+    if (ids === undefined) this.#idsByPerson.set(name, [instanceId]);
     else if (!ids.includes(instanceId)) ids.push(instanceId);
   }
 
-  use(instanceId: string, known: Known, now: number): FoundPerson {
+  use(instanceId: string, known: KnownInstance, now: number): FoundPerson {
     const { application, person } = known;
     const expiresAt = now + this.#ttlMs;
     if (known.replaced || expiresAt - known.expiresAt < this.#strideMs) return { person, use: undefined };
@@ -102,23 +102,23 @@ class KnownInstances {
 
   /** @param name see `nameOf` */
   drop(name: string): void {
-    for (const instanceId of this.#idsOf.get(name) ?? []) this.#known.delete(instanceId);
-    this.#idsOf.delete(name);
+    for (const instanceId of this.#idsByPerson.get(name) ?? []) this.#known.delete(instanceId);
+    this.#idsByPerson.delete(name);
   }
 
   clear(): void {
     this.#known.clear();
-    this.#idsOf.clear();
+    this.#idsByPerson.clear();
   }
 }
 
-function nameOf(application: number, { high, low }: Hash64): string {
+function formatPerson(application: number, { high, low }: Hash64): string {
   return `${application}/${high}/${low}`;
 }
 
 /** Dependencies of instance ids. Times are milliseconds. */
 export interface InstanceDeps {
-  readonly usage: Pick<UsageStore, 'peopleOf' | 'digestSecret' | 'keepMint' | 'forget' | 'resolvesLater'>;
+  readonly usage: Pick<UsageStore, 'findPeople' | 'digestSecret' | 'keepMint' | 'forget' | 'resolvesLater'>;
   readonly randomBytes: RandomBytes;
   /** Lifetime of an id after its last use. */
   readonly ttlMs: number;
@@ -133,46 +133,46 @@ export interface Profile {
   readonly claims: Readonly<Record<string, string | number | boolean>>;
 }
 
-interface Minted {
+interface MintResult {
   readonly instanceId: string;
   /** See `UsageStore.keepMint`. */
   readonly durable: Promise<void>;
 }
 
 export class Instances {
-  readonly #parts: InstanceDeps;
+  readonly #deps: InstanceDeps;
   readonly #known: KnownInstances;
   /** People being forgotten. Packets received before that is on disk must not bring them back. */
   readonly #leaving = new Map<string, number>();
 
-  constructor(parts: InstanceDeps) {
-    this.#parts = parts;
-    this.#known = new KnownInstances(parts.ttlMs);
+  constructor(deps: InstanceDeps) {
+    this.#deps = deps;
+    this.#known = new KnownInstances(deps.ttlMs);
   }
 
-  digestOf(application: number, identity: string): Buffer {
-    return digestIdentity(this.#parts.usage.digestSecret, application, identity);
+  computeDigest(application: number, identity: string): Buffer {
+    return digestIdentity(this.#deps.usage.digestSecret, application, identity);
   }
 
-  personOf(application: number, identity: string): Person {
-    return personOf(this.#parts.usage.digestSecret, application, identity);
+  identifyPerson(application: number, identity: string): Person {
+    return identifyPerson(this.#deps.usage.digestSecret, application, identity);
   }
 
   /** Earlier ids stay valid for the grace period. @param now Unix ms @param fill adds more to the same batch */
-  mint(application: Application, profile: Profile, now: number, fill: (batch: Batch) => void): Minted {
-    const { usage, randomBytes, ttlMs, graceMs } = this.#parts;
+  mint(application: Application, profile: Profile, now: number, fill: (batch: Batch) => void): MintResult {
+    const { usage, randomBytes, ttlMs, graceMs } = this.#deps;
     const { number } = application;
     const user = hashIdentity(profile.identity);
     const mint: Mint = {
       application: number,
-      instanceId: newInstanceId(this.digestOf(number, profile.identity), randomBytes),
+      instanceId: newInstanceId(this.computeDigest(number, profile.identity), randomBytes),
       ...user,
       profile: JSON.stringify(profile),
       expiresAt: now + ttlMs,
       graceUntil: now + graceMs,
     };
     const durable = usage.keepMint(mint, number, fill);
-    return { instanceId: mint.instanceId, durable: durable.then(() => this.#drop(nameOf(number, user))) };
+    return { instanceId: mint.instanceId, durable: durable.then(() => this.#drop(formatPerson(number, user))) };
   }
 
   /**
@@ -191,22 +191,22 @@ export class Instances {
   /** Clears the cache: another machine may have minted ids or forgotten people. */
   readAgain(): void {
     this.#known.clear();
-    this.#parts.threads?.publish({ cleared: true });
+    this.#deps.threads?.publish({ cleared: true });
   }
 
   /** Resolves as `UsageStore.forget` does. @throws {ApiError} `store_unavailable`, `engine_unavailable` */
   async forget({ number, environments }: Application, identity: string): Promise<void> {
-    const name = nameOf(number, hashIdentity(identity));
+    const name = formatPerson(number, hashIdentity(identity));
     increase(this.#leaving, name);
     try {
-      if (this.#parts.threads !== undefined) {
+      if (this.#deps.threads !== undefined) {
         this.#drop(name);
-        await this.#parts.threads.barrier(number);
+        await this.#deps.threads.barrier(number);
       }
       const numbers = environments.map((environment) => environment.number);
-      const digest = this.digestOf(number, identity).toString('hex');
+      const digest = this.computeDigest(number, identity).toString('hex');
       const entry: Forgotten = { application: number, environments: numbers, digest };
-      await this.#parts.usage.forget(entry);
+      await this.#deps.usage.forget(entry);
       this.#drop(name);
     } finally {
       const others = this.#leaving.get(name)! - 1;
@@ -215,11 +215,11 @@ export class Instances {
     }
   }
 
-  #read(instanceId: string, application: number, now: number): Known | 'unresolved' | undefined {
-    const { usage, threads } = this.#parts;
+  #read(instanceId: string, application: number, now: number): KnownInstance | 'unresolved' | undefined {
+    const { usage, threads } = this.#deps;
     const digest = digestOfInstance(instanceId);
     if (digest === undefined) return undefined; // Never minted, so not looked up.
-    const instance = findInstance(usage.peopleOf(application), application, instanceId);
+    const instance = findInstance(usage.findPeople(application), application, instanceId);
     if (instance === undefined) return usage.resolvesLater ? 'unresolved' : undefined;
     if (instance.expiresAt <= now) return undefined;
     const { high, low, replaced, expiresAt } = instance;
@@ -230,18 +230,18 @@ export class Instances {
     return known;
   }
 
-  #isLeaving({ application, person }: Known): boolean {
-    return this.#leaving.size > 0 && this.#leaving.has(nameOf(application, person));
+  #isLeaving({ application, person }: KnownInstance): boolean {
+    return this.#leaving.size > 0 && this.#leaving.has(formatPerson(application, person));
   }
 
   #drop(name: string): void {
     this.#known.drop(name);
-    this.#parts.threads?.publish({ dropped: name });
+    this.#deps.threads?.publish({ dropped: name });
   }
 }
 
 /** The person with an identity. @param secret see `UsageStore.digestSecret` */
-function personOf(secret: Buffer, application: number, identity: string): Person {
+function identifyPerson(secret: Buffer, application: number, identity: string): Person {
   const digest = digestIdentity(secret, application, identity);
   return { ...hashIdentity(identity), digest: digestWords(digest) };
 }
@@ -281,7 +281,7 @@ export class ThreadInstances {
     return this.#known.recall(instanceId, now)?.application === application;
   }
 
-  personOf(application: number, identity: string): Person {
-    return personOf(this.#secret, application, identity);
+  identifyPerson(application: number, identity: string): Person {
+    return identifyPerson(this.#secret, application, identity);
   }
 }

@@ -16,8 +16,8 @@ import { checkWidth, noText, noTime, type OtlpRequest, type Texts, totalWidth } 
 /** Entries per step: about a millisecond of work. */
 const entriesPerStep = 1000;
 
-export interface CountingParts extends Pick<CountingDeps, 'clock' | 'dictionary' | 'senders'> {
-  readonly instances: Pick<Instances, 'personOf'>;
+export interface OtlpCountingDeps extends Pick<CountingDeps, 'clock' | 'dictionary' | 'senders'> {
+  readonly instances: Pick<Instances, 'identifyPerson'>;
   readonly retention: Retention;
 }
 
@@ -40,10 +40,10 @@ const rowWidth = 5;
 const nobody = -1;
 
 /** `steps` resolves names, users and times to numbers, a thousand entries at a time. `addTo` adds them to a batch. */
-export class OtlpCounting {
+export class OtlpCounter {
   /** New names and senders of the last step. */
   readonly found = new FoundNames();
-  readonly #parts: CountingParts;
+  readonly #deps: OtlpCountingDeps;
   readonly #request: OtlpRequest;
   readonly #texts: Texts;
   readonly #holder: KeyHolder;
@@ -59,14 +59,19 @@ export class OtlpCounting {
   readonly #hasStart: boolean[] = [];
   #moved = false;
 
-  constructor(parts: CountingParts, request: OtlpRequest, texts: Texts, { holder, places, transport }: CountedSender) {
-    this.#parts = parts;
+  constructor(
+    deps: OtlpCountingDeps,
+    request: OtlpRequest,
+    texts: Texts,
+    { holder, places, transport }: CountedSender,
+  ) {
+    this.#deps = deps;
     this.#request = request;
     this.#texts = texts;
     this.#holder = holder;
     this.#places = places;
     this.#transport = transport;
-    this.#now = parts.clock.now();
+    this.#now = deps.clock.now();
   }
 
   *steps(): Generator<undefined, void> {
@@ -105,7 +110,7 @@ export class OtlpCounting {
       const person = this.#people[rows[at + 4]!];
       if (person === undefined) continue;
       batch.users.add(ref, minute, person.high, person.low);
-      batch.users.add(wholeOf(ref), minute, person.high, person.low);
+      batch.users.add(toSeriesRef(ref), minute, person.high, person.low);
       batch.exposures.addPerson(person.digest);
       batch.exposures.add(ref, minute * 60, checks, 0, 0);
     }
@@ -120,18 +125,18 @@ export class OtlpCounting {
   #resolveCheck(at: number): void {
     const { checks } = this.#request;
     const place = this.#places[checks[at]!];
-    const ref = place && this.#seriesOf(place, checks[at + 1]!, checks[at + 2]!);
+    const ref = place && this.#findSeries(place, checks[at + 1]!, checks[at + 2]!);
     if (ref === undefined) return;
     const sent = checks[at + 4]!;
     const { bucket, minute, moved } = this.#countedAt(sent === noTime ? this.#now : sent * 60_000);
     this.#moved ||= moved;
-    this.#rows.push(ref, bucket, minute, checks[at + 5]!, this.#personOf(checks[at + 3]!));
+    this.#rows.push(ref, bucket, minute, checks[at + 5]!, this.#addPerson(checks[at + 3]!));
   }
 
   #resolveTotal(at: number): void {
     const { totals } = this.#request;
     const place = this.#places[totals[at]!];
-    const ref = place && this.#seriesOf(place, totals[at + 1]!, totals[at + 2]!);
+    const ref = place && this.#findSeries(place, totals[at + 1]!, totals[at + 2]!);
     if (ref === undefined) return;
     const value = totals[at + 3]!;
     const sent = totals[at + 4]!;
@@ -151,8 +156,8 @@ export class OtlpCounting {
     this.#hasStart.push(start > 0);
   }
 
-  #seriesOf({ environment, service, version }: Place, feature: number, variant: number): number | undefined {
-    const { dictionary, senders } = this.#parts;
+  #findSeries({ environment, service, version }: Place, feature: number, variant: number): number | undefined {
+    const { dictionary, senders } = this.#deps;
     const series = dictionary.of(environment.number);
     const name = this.#texts.at(feature)!;
     const ref = series.variant(name, this.#texts.at(variant)!, this.found);
@@ -165,25 +170,25 @@ export class OtlpCounting {
   }
 
   #countedAt(time: number) {
-    return countedAt(time, this.#now, this.#parts.retention);
+    return countedAt(time, this.#now, this.#deps.retention);
   }
 
   /** The index of a user, if the application accepts identities of clients. */
-  #personOf(user: number): number {
+  #addPerson(user: number): number {
     const { application } = this.#holder;
     if (user === noText || !application.acceptClientIdentities) return nobody;
     const known = this.#personAt.get(user);
     if (known !== undefined) return known;
     const identity = this.#texts.at(user)!;
     const person = isIdentity(identity)
-      ? this.#people.push(this.#parts.instances.personOf(application.number, identity)) - 1
+      ? this.#people.push(this.#deps.instances.identifyPerson(application.number, identity)) - 1
       : nobody;
     this.#personAt.set(user, person);
     return person;
   }
 }
 
-function wholeOf(ref: number): number {
+function toSeriesRef(ref: number): number {
   return seriesRef(Math.floor(ref / seriesPerEnvironment), environmentOrdinal);
 }
 

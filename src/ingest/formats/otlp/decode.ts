@@ -1,4 +1,4 @@
-import { ApiError } from '../../../contract/errors.ts';
+import { Refusal } from '../../../contract/errors.ts';
 import { ProtoReader } from '../../../grpc/protobuf.ts';
 import { decodeText, parseJson } from '../../../http/body.ts';
 import { checkJsonEntries } from '../../json-text.ts';
@@ -11,11 +11,11 @@ import {
   type Metric,
   type OtlpRequest,
   type Point,
-  RequestDraft,
-  ResourceDraft,
+  RequestBuilder,
+  ResourceBuilder,
+  readText,
   type Scalar,
   type Signal,
-  textOf,
 } from './request.ts';
 
 /**
@@ -24,7 +24,7 @@ import {
  */
 
 function decodeProtobuf(signal: Signal, body: Uint8Array): OtlpRequest {
-  const request = new RequestDraft();
+  const request = new RequestBuilder();
   const reader = new ProtoReader(body);
   while (reader.next()) {
     if (reader.field === 1) readResource(reader, signal, request);
@@ -40,8 +40,8 @@ function readMessage(reader: ProtoReader, read: (field: number) => void): void {
   reader.leave(outer);
 }
 
-function readResource(reader: ProtoReader, signal: Signal, request: RequestDraft): void {
-  const found = new ResourceDraft();
+function readResource(reader: ProtoReader, signal: Signal, request: RequestBuilder): void {
+  const found = new ResourceBuilder();
   readMessage(reader, (field) => {
     if (field === 1) readMessage(reader, (each) => readAttributes(reader, each, 1, found.attributes, found.sent));
     else if (field === 2) readScope(reader, signal, found);
@@ -50,7 +50,7 @@ function readResource(reader: ProtoReader, signal: Signal, request: RequestDraft
   request.add(found);
 }
 
-function readScope(reader: ProtoReader, signal: Signal, found: ResourceDraft): void {
+function readScope(reader: ProtoReader, signal: Signal, found: ResourceBuilder): void {
   let scope = '';
   const metrics: Metric[] = [];
   readMessage(reader, (field) => {
@@ -66,7 +66,7 @@ function readScope(reader: ProtoReader, signal: Signal, found: ResourceDraft): v
 }
 
 /** A `LogRecord`. Its name comes after its attributes. */
-function readLog(reader: ProtoReader, found: ResourceDraft): void {
+function readLog(reader: ProtoReader, found: ResourceBuilder): void {
   const attributes: Attributes = new Map();
   let event: string | undefined;
   let time = 0n;
@@ -77,11 +77,11 @@ function readLog(reader: ProtoReader, found: ResourceDraft): void {
     else if (field === 12) event = reader.name();
     else readAttributes(reader, field, 6, attributes);
   });
-  if (isEvaluation(event || textOf(attributes, 'event'))) found.event(attributes, time || observed);
+  if (isEvaluation(event || readText(attributes, 'event'))) found.event(attributes, time || observed);
 }
 
 /** A `Span`: its events, and itself if it is an evaluation. Its attributes are skipped if another name comes first. */
-function readSpan(reader: ProtoReader, found: ResourceDraft): void {
+function readSpan(reader: ProtoReader, found: ResourceBuilder): void {
   const attributes: Attributes = new Map();
   let name: string | undefined;
   let start = 0n;
@@ -95,7 +95,7 @@ function readSpan(reader: ProtoReader, found: ResourceDraft): void {
   if (isEvaluationSpan(name)) found.event(attributes, start);
 }
 
-function readEvent(reader: ProtoReader, found: ResourceDraft): void {
+function readEvent(reader: ProtoReader, found: ResourceBuilder): void {
   const attributes: Attributes = new Map();
   let event = '';
   let time = 0n;
@@ -209,11 +209,11 @@ const lists = {
 function decodeJson(signal: Signal, body: Uint8Array): OtlpRequest {
   checkJsonEntries(body);
   const sent = parseJson(decodeText(body));
-  if (!isObject(sent)) throw new ApiError('invalid_body', 'The body must be an object');
-  const request = new RequestDraft();
+  if (!isObject(sent)) throw new Refusal('invalid_body', 'The body must be an object');
+  const request = new RequestBuilder();
   const [resources, scopes, records] = lists[signal];
   for (const each of listIn(sent, resources)) {
-    const found = new ResourceDraft();
+    const found = new ResourceBuilder();
     readJsonAttributes(each['resource'], found.attributes, found.sent);
     for (const scope of listIn(each, scopes)) {
       const name = signal === 'metrics' ? JSON.stringify(scope['scope'] ?? null) : '';
@@ -224,27 +224,27 @@ function decodeJson(signal: Signal, body: Uint8Array): OtlpRequest {
   return request.end(body);
 }
 
-type Sent = Readonly<Record<string, unknown>>;
+type SentObject = Readonly<Record<string, unknown>>;
 
-const readers: Readonly<Record<Signal, (record: Sent, found: ResourceDraft, scope: string) => void>> = {
+const readers: Readonly<Record<Signal, (record: SentObject, found: ResourceBuilder, scope: string) => void>> = {
   logs(record, found) {
     const attributes: Attributes = new Map();
     readJsonAttributes(record, attributes);
     const { eventName, timeUnixNano, observedTimeUnixNano } = record;
-    const event = typeof eventName === 'string' && eventName !== '' ? eventName : textOf(attributes, 'event');
-    if (isEvaluation(event)) found.event(attributes, wholeOf(timeUnixNano) || wholeOf(observedTimeUnixNano));
+    const event = typeof eventName === 'string' && eventName !== '' ? eventName : readText(attributes, 'event');
+    if (isEvaluation(event)) found.event(attributes, readFixed64(timeUnixNano) || readFixed64(observedTimeUnixNano));
   },
   traces(span, found) {
     if (isEvaluationSpan(span['name'])) {
       const attributes: Attributes = new Map();
       readJsonAttributes(span, attributes);
-      found.event(attributes, wholeOf(span['startTimeUnixNano']));
+      found.event(attributes, readFixed64(span['startTimeUnixNano']));
     }
     for (const event of listIn(span, 'events')) {
       if (typeof event['name'] !== 'string' || !isEvaluation(event['name'])) continue;
       const attributes: Attributes = new Map();
       readJsonAttributes(event, attributes);
-      found.event(attributes, wholeOf(event['timeUnixNano']));
+      found.event(attributes, readFixed64(event['timeUnixNano']));
     }
   },
   metrics(metric, found, scope) {
@@ -254,8 +254,8 @@ const readers: Readonly<Record<Signal, (record: Sent, found: ResourceDraft, scop
     found.metric(
       {
         name,
-        points: Array.from(listIn(sums, 'dataPoints'), pointOf),
-        temporality: temporalityOf(sums['aggregationTemporality']),
+        points: Array.from(listIn(sums, 'dataPoints'), readJsonPoint),
+        temporality: readTemporality(sums['aggregationTemporality']),
         isMonotonic: sums['isMonotonic'] === true,
         others: others.reduce((points, each) => points + [...listIn(metric[each], 'dataPoints')].length, 0),
       },
@@ -267,26 +267,26 @@ const readers: Readonly<Record<Signal, (record: Sent, found: ResourceDraft, scop
 /** The kinds of metrics that are not sums. */
 const others = ['gauge', 'histogram', 'exponentialHistogram', 'summary'] as const;
 
-function pointOf(point: Sent): Point {
+function readJsonPoint(point: SentObject): Point {
   const attributes: Attributes = new Map();
   const sent: string[] = [];
   readJsonAttributes(point, attributes, sent);
   return {
     attributes,
     sent,
-    start: wholeOf(point['startTimeUnixNano']),
-    time: wholeOf(point['timeUnixNano']),
-    value: pointValueOf(point['asInt'] ?? point['asDouble']),
+    start: readFixed64(point['startTimeUnixNano']),
+    time: readFixed64(point['timeUnixNano']),
+    value: readPointValue(point['asInt'] ?? point['asDouble']),
   };
 }
 
 /** `undefined` if a point has no value, and `NaN` if it has one that is not a number. */
-function pointValueOf(sent: unknown): number | undefined {
-  return sent === undefined || sent === null ? undefined : (numberOf(sent) ?? Number.NaN);
+function readPointValue(sent: unknown): number | undefined {
+  return sent === undefined || sent === null ? undefined : (readNumber(sent) ?? Number.NaN);
 }
 
 /** An enum is a number, but some senders write its name. */
-function temporalityOf(sent: unknown): number {
+function readTemporality(sent: unknown): number {
   if (typeof sent === 'number') return sent;
   return ['', 'AGGREGATION_TEMPORALITY_DELTA', 'AGGREGATION_TEMPORALITY_CUMULATIVE'].indexOf(String(sent));
 }
@@ -297,36 +297,36 @@ function readJsonAttributes(holder: unknown, attributes: Attributes, sent?: stri
     sent?.push(JSON.stringify(attribute));
     const { key, value } = attribute;
     if (typeof key !== 'string' || !isRead(key)) continue;
-    const scalar = scalarOf(value);
+    const scalar = readScalar(value);
     if (scalar !== undefined) attributes.set(key, scalar);
   }
 }
 
-function scalarOf(value: unknown): Scalar | undefined {
+function readScalar(value: unknown): Scalar | undefined {
   if (!isObject(value)) return undefined;
   const { stringValue, boolValue, intValue, doubleValue } = value;
   if (typeof stringValue === 'string') return stringValue;
   if (typeof boolValue === 'boolean') return boolValue;
-  return numberOf(intValue ?? doubleValue);
+  return readNumber(intValue ?? doubleValue);
 }
 
-function numberOf(sent: unknown): number | undefined {
+function readNumber(sent: unknown): number | undefined {
   if (typeof sent === 'number') return sent;
   return typeof sent === 'string' && /^-?\d{1,20}$/.test(sent) ? Number(sent) : undefined;
 }
 
 /** A `fixed64`; 0 if it is missing or invalid. */
-function wholeOf(sent: unknown): bigint {
+function readFixed64(sent: unknown): bigint {
   if (typeof sent === 'string') return /^\d{1,20}$/.test(sent) ? BigInt.asUintN(64, BigInt(sent)) : 0n;
   return typeof sent === 'number' && sent > 0 && sent < 2 ** 64 ? BigInt(Math.floor(sent)) : 0n;
 }
 
-function isObject(value: unknown): value is Sent {
+function isObject(value: unknown): value is SentObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The objects in a list; empty without a list. */
-function* listIn(holder: unknown, name: string): Generator<Sent> {
+function* listIn(holder: unknown, name: string): Generator<SentObject> {
   const list = isObject(holder) ? holder[name] : undefined;
   if (Array.isArray(list)) for (const each of list) if (isObject(each)) yield each;
 }
@@ -336,7 +336,7 @@ export type Encoding = (typeof encodings)[keyof typeof encodings];
 
 export type OtlpFormat = `${Signal}-${Encoding}`;
 
-/** Decoders by format. @throws {ApiError} of status 400 or 413 */
+/** Decoders by format. @throws {Refusal} of status 400 or 413 */
 export const otlpDecoders: Readonly<Record<OtlpFormat, (body: Uint8Array) => OtlpRequest>> = {
   'logs-protobuf': (body) => decodeProtobuf('logs', body),
   'logs-json': (body) => decodeJson('logs', body),

@@ -1,12 +1,12 @@
-import type { ApiError } from '../../../contract/errors.ts';
+import type { Refusal } from '../../../contract/errors.ts';
 import { bytesField, joinFields, numberField } from '../../../grpc/protobuf.ts';
 import { messageFrame } from '../../../grpc/protocol.ts';
 import { problem } from '../../../http/answer.ts';
 import { contentTypeCheck } from '../../../http/body.ts';
 import type { Group } from '../../../http/endpoint.ts';
 import { readSent } from '../../../http/sent-body.ts';
-import type { Reply, Request } from '../../../http/types.ts';
-import { type Format, handlerOf } from '../../declared.ts';
+import type { HttpResponse, Request } from '../../../http/types.ts';
+import { createHandler, type Format } from '../../declared.ts';
 import { Pipeline } from '../../pipeline.ts';
 import { type Encoding, encodings } from './decode.ts';
 import { type OtlpDeps, type OtlpTransport, otlpHandler } from './handler.ts';
@@ -23,7 +23,7 @@ export const otlpEndpoints: Group<OtlpDeps> = {
       credential: 'Any application key in `Authorization` or `x-api-key`',
       who: 'Servers and collectors of the application',
     },
-    bind: (deps) => handlerOf(new Pipeline(deps, otlpHandler(deps, signal, httpTransport(deps, signal)))),
+    bind: (deps) => createHandler(new Pipeline(deps, otlpHandler(deps, signal, httpTransport(deps, signal)))),
   })),
 };
 
@@ -36,37 +36,37 @@ export const otlp: Format<OtlpDeps> = {
     return {
       service,
       path: `/${service}/Export`,
-      open: (deps, transport) => new Pipeline(deps, otlpHandler(deps, signal, { ...transport, ...callAnswers })),
+      open: (deps, transport) => new Pipeline(deps, otlpHandler(deps, signal, { ...transport, ...callResponses })),
     };
   }),
   introduction: `**OpenTelemetry.** \`POST /v1/logs\`, \`/v1/metrics\` and \`/v1/traces\` accept OTLP/HTTP 1.x, as protobuf or JSON, with any application key in
 \`Authorization\` or \`x-api-key\`. Only the evaluations of feature flags in it are counted.`,
 };
 
-const callAnswers = {
-  encodingOf: () => 'protobuf' as const,
+const callResponses = {
+  readEncoding: () => 'protobuf' as const,
   accept: (rejected: number, message: string) => messageFrame(partialSuccess(rejected, message)),
 };
 
-function httpTransport({ maxReport }: OtlpDeps, signal: Signal): OtlpTransport<Request, Reply> {
+function httpTransport({ maxReport }: OtlpDeps, signal: Signal): OtlpTransport<Request, HttpResponse> {
   return {
     transport: 'http',
-    headersOf: (request) => request,
+    getHeaders: (request) => request,
     userAgent: (request) => request.header('user-agent'),
     address: (request) => request.remoteAddress,
     read: (request, budget) => readSent(request, maxReport, budget),
-    encodingOf(request) {
+    readEncoding(request) {
       checkContentType(request.header('content-type'));
-      return encodingOf(request)!;
+      return readEncoding(request)!;
     },
-    accept: (rejected, message, request) => acceptance(encodingOf(request)!, signal, rejected, message),
-    refuse: (refusal, request) => refusalOf(refusal, encodingOf(request)),
+    accept: (rejected, message, request) => acceptance(readEncoding(request)!, signal, rejected, message),
+    refuse: (refusal, request) => encodeRefusal(refusal, readEncoding(request)),
   };
 }
 
 const checkContentType = contentTypeCheck(...Object.keys(encodings));
 
-function encodingOf(request: Request): Encoding | undefined {
+function readEncoding(request: Request): Encoding | undefined {
   const type = (request.header('content-type') ?? '').split(';')[0]!.trim().toLowerCase();
   return Object.hasOwn(encodings, type) ? encodings[type as keyof typeof encodings] : undefined;
 }
@@ -82,7 +82,7 @@ const rejectedNames: Readonly<Record<Signal, string>> = {
   traces: 'rejectedSpans',
 };
 
-const accepted: Readonly<Record<Encoding, Reply>> = {
+const accepted: Readonly<Record<Encoding, HttpResponse>> = {
   protobuf: { status: 200, headers: { 'content-type': types.protobuf }, body: new Uint8Array(0), isReused: true },
   json: { status: 200, headers: { 'content-type': types.json }, body: '{}', isReused: true },
 };
@@ -95,7 +95,7 @@ function partialSuccess(rejected: number, message: string): Uint8Array {
 
 const nothing = new Uint8Array(0);
 
-function acceptance(encoding: Encoding, signal: Signal, rejected: number, message: string): Reply {
+function acceptance(encoding: Encoding, signal: Signal, rejected: number, message: string): HttpResponse {
   if (rejected === 0) return accepted[encoding];
   const headers = { 'content-type': types[encoding] };
   if (encoding === 'protobuf') return { status: 200, headers, body: partialSuccess(rejected, message) };
@@ -104,13 +104,13 @@ function acceptance(encoding: Encoding, signal: Signal, rejected: number, messag
 }
 
 /** A refusal as a `google.rpc.Status`. Without a known encoding it is a problem as everywhere. */
-function refusalOf(refusal: ApiError, encoding: Encoding | undefined): Reply {
-  const reply = problem(refusal);
-  if (encoding === undefined) return reply;
+function encodeRefusal(refusal: Refusal, encoding: Encoding | undefined): HttpResponse {
+  const response = problem(refusal);
+  if (encoding === undefined) return response;
   const message = `${refusal.code}: ${refusal.message}`;
   return {
-    ...reply,
-    headers: { ...reply.headers, 'content-type': types[encoding] },
+    ...response,
+    headers: { ...response.headers, 'content-type': types[encoding] },
     body: encoding === 'json' ? JSON.stringify({ message }) : bytesField(2, message),
   };
 }

@@ -1,21 +1,21 @@
 import { environmentNamed, type KeyHolder } from '../../../accounts/key-index.ts';
-import { ApiError } from '../../../contract/errors.ts';
+import { Refusal } from '../../../contract/errors.ts';
 import type { LedgerNote } from '../../../contract/notes.ts';
 import type { Refusals } from '../../../http/endpoint.ts';
 import type { Request } from '../../../http/types.ts';
 import type { Batch } from '../../../storage/commit/batch.ts';
 import type { Environment } from '../../../storage/lmdb/records.ts';
-import { maxTotals, totalsOf } from '../../../storage/lmdb/totals.ts';
+import { countTotals, maxTotals } from '../../../storage/lmdb/totals.ts';
 import type { UsageTables } from '../../../storage/lmdb/usage.ts';
-import { type CountingDeps, countOnce, identityOf } from '../../count-once.ts';
-import { keyOf } from '../../declared.ts';
+import { type CountingDeps, countOnce, createIdentity } from '../../count-once.ts';
+import { readKey } from '../../declared.ts';
 import type { AttributedSource } from '../../ledger/ledger.ts';
 import type { Decoder, MessageHandler, Transport } from '../../pipeline.ts';
-import { type CountingParts, LatestTotals, OtlpCounting, type Place } from './counting.ts';
+import { LatestTotals, OtlpCounter, type OtlpCountingDeps, type Place } from './counting.ts';
 import { type Encoding, type OtlpFormat, otlpDecoders } from './decode.ts';
 import { type OtlpRequest, resourceWidth, type Signal, Texts } from './request.ts';
 
-export interface OtlpDeps extends CountingDeps, CountingParts {
+export interface OtlpDeps extends CountingDeps, OtlpCountingDeps {
   readonly decoder: Decoder<OtlpFormat, OtlpRequest>;
   /** The store that reports read. */
   readonly store: Pick<UsageTables, 'totals'>;
@@ -26,10 +26,10 @@ export interface OtlpDeps extends CountingDeps, CountingParts {
 interface OtlpMessage {
   readonly request: OtlpRequest;
   readonly texts: Texts;
-  counting?: OtlpCounting;
+  counting?: OtlpCounter;
 }
 
-interface OtlpSender extends Placed {
+interface OtlpSender extends Placement {
   readonly holder: KeyHolder;
 }
 
@@ -38,40 +38,40 @@ const route = 'otlp' as const;
 type Headers = Pick<Request, 'header'>;
 
 /** Reads export requests of one transport, and encodes their responses. */
-export interface OtlpTransport<Incoming, Answer> extends Omit<Transport<Incoming>, 'idempotencyKey'> {
-  headersOf(incoming: Incoming): Headers;
+export interface OtlpTransport<Incoming, Outgoing> extends Omit<Transport<Incoming>, 'idempotencyKey'> {
+  getHeaders(incoming: Incoming): Headers;
   isRetry?(incoming: Incoming): boolean;
-  /** Refuses what the transport does not allow. @throws {ApiError} */
+  /** Refuses what the transport does not allow. @throws {Refusal} */
   check?(incoming: Incoming): void;
-  /** @throws {ApiError} `invalid_content_type` */
-  encodingOf(incoming: Incoming): Encoding;
+  /** @throws {Refusal} `invalid_content_type` */
+  readEncoding(incoming: Incoming): Encoding;
   /** @param rejected number of records that are not counted @param message why, for people */
-  accept(rejected: number, message: string, incoming: Incoming): Answer;
-  refuse(refusal: ApiError, incoming: Incoming): Answer;
+  accept(rejected: number, message: string, incoming: Incoming): Outgoing;
+  refuse(refusal: Refusal, incoming: Incoming): Outgoing;
 }
 
 /** The key is in a header, so a sender without one learns nothing else, and its body is not read. */
-export function otlpHandler<Incoming, Answer>(
+export function otlpHandler<Incoming, Outgoing>(
   deps: OtlpDeps,
   signal: Signal,
-  transport: OtlpTransport<Incoming, Answer>,
-): MessageHandler<Incoming, OtlpMessage, OtlpSender, Answer> {
-  const { headersOf } = transport;
+  transport: OtlpTransport<Incoming, Outgoing>,
+): MessageHandler<Incoming, OtlpMessage, OtlpSender, Outgoing> {
+  const { getHeaders } = transport;
   const latest = new LatestTotals(deps.store);
   const counting = ({ request, texts }: OtlpMessage, { holder, places }: OtlpSender) =>
-    new OtlpCounting(deps, request, texts, { holder, places, transport: transport.transport });
-  const formatOf = (incoming: Incoming): OtlpFormat => `${signal}-${transport.encodingOf(incoming)}`;
-  const messageOf = (request: OtlpRequest): OtlpMessage => ({ request, texts: new Texts(request) });
+    new OtlpCounter(deps, request, texts, { holder, places, transport: transport.transport });
+  const findFormat = (incoming: Incoming): OtlpFormat => `${signal}-${transport.readEncoding(incoming)}`;
+  const createMessage = (request: OtlpRequest): OtlpMessage => ({ request, texts: new Texts(request) });
   return {
     ...transport,
     route,
     long: {
-      inTurn: (sender, work) => deps.decoder.inTurn(sender, work),
+      schedule: (sender, work) => deps.decoder.schedule(sender, work),
       async decode(body, incoming, unpacked) {
         transport.check?.(incoming);
-        const request = await deps.decoder.decode(body, formatOf(incoming), unpacked);
+        const request = await deps.decoder.decode(body, findFormat(incoming), unpacked);
         transport.check?.(incoming); // The call may have ended meanwhile.
-        return { message: messageOf(request), entries: request.work };
+        return { message: createMessage(request), entries: request.work };
       },
       async prepare(message, sender, _incoming, nextStep) {
         message.counting = counting(message, sender);
@@ -81,13 +81,13 @@ export function otlpHandler<Incoming, Answer>(
         }
       },
     },
-    authorize: (incoming) => void findHolder(deps, headersOf(incoming)),
+    authorize: (incoming) => void findHolder(deps, getHeaders(incoming)),
     idempotencyKey: () => undefined,
     check(body, incoming) {
       transport.check?.(incoming);
-      return messageOf(otlpDecoders[formatOf(incoming)](body));
+      return createMessage(otlpDecoders[findFormat(incoming)](body));
     },
-    resolve: (message, incoming) => resolveSender(deps, message, headersOf(incoming)),
+    resolve: (message, incoming) => resolveSender(deps, message, getHeaders(incoming)),
     count(message, sender, incoming) {
       if (message.counting === undefined) {
         message.counting = counting(message, sender);
@@ -101,30 +101,30 @@ export function otlpHandler<Incoming, Answer>(
       const sent = { digest: request.digest, repeats };
       return {
         durable: count(deps, latest, sent, message.counting, sender, source),
-        answer: transport.accept(request.rejected + sender.unplaced, text, incoming),
+        response: transport.accept(request.rejected + sender.unplaced, text, incoming),
       };
     },
     claimedSender: ({ request, texts }, incoming) => ({
-      appKey: keyIn(headersOf(incoming)),
+      appKey: keyIn(getHeaders(incoming)),
       environment: request.resources.length > 0 ? texts.at(request.resources[0]!) : undefined,
     }),
-    peek: (incoming) => ({ appKey: keyIn(headersOf(incoming)) }),
+    peek: (incoming) => ({ appKey: keyIn(getHeaders(incoming)) }),
   };
 }
 
-/** @throws {ApiError} `unknown_key`; `unknown_environment` if none of the resources is of an environment of the application */
+/** @throws {Refusal} `unknown_key`; `unknown_environment` if none of the resources is of an environment of the application */
 function resolveSender(deps: OtlpDeps, { request, texts }: OtlpMessage, headers: Headers): OtlpSender {
   const holder = findHolder(deps, headers);
   const unnamed = headers.header(environmentHeader) ?? holder.key.environment;
-  const placed = placesOf(request, texts, holder, unnamed);
+  const placed = findPlaces(request, texts, holder, unnamed);
   if (placed.places.length > 0 && placed.places.every((place) => place === undefined))
-    throw new ApiError('unknown_environment', senderRefusals.unknown_environment);
+    throw new Refusal('unknown_environment', senderRefusals.unknown_environment);
   return { holder, ...placed };
 }
 
-function keepFound({ laneOf }: OtlpDeps, { found }: OtlpCounting, { holder }: OtlpSender): void {
+function keepFound({ findLane }: OtlpDeps, { found }: OtlpCounter, { holder }: OtlpSender): void {
   const { number } = holder.application;
-  found.keep((fill) => laneOf(number).addBefore(number, fill));
+  found.keep((fill) => findLane(number).addBefore(number, fill));
 }
 
 /** Counts a request once. The ledger has it under each of its environments, and all notes under the first. */
@@ -132,30 +132,32 @@ function count(
   deps: OtlpDeps,
   latest: LatestTotals,
   { digest, repeats }: Pick<OtlpRequest, 'digest'> & { readonly repeats: boolean },
-  counting: OtlpCounting,
+  counting: OtlpCounter,
   { holder, places, unplaced }: OtlpSender,
   source: Pick<AttributedSource, 'route' | 'transport' | 'userAgent'>,
 ): Promise<void> {
   const { ledger, store } = deps;
   const { application } = holder;
-  const placeOf = (place: OtlpSender['places'][number]): AttributedSource => ({
+  const createSource = (place: OtlpSender['places'][number]): AttributedSource => ({
     ...source,
     application,
     environment: place?.environment,
     instance: place?.service,
   });
-  const distinct = new Map(places.flatMap((place) => (place ? [[place.environment, placeOf(place)] as const] : [])));
-  const all = distinct.size > 0 ? [...distinct.values()] : [placeOf(undefined)];
+  const distinct = new Map(
+    places.flatMap((place) => (place ? [[place.environment, createSource(place)] as const] : [])),
+  );
+  const all = distinct.size > 0 ? [...distinct.values()] : [createSource(undefined)];
   const [first] = all as [AttributedSource];
   const recognition =
     first.environment === undefined
       ? undefined
-      : { identity: identityOf({ holder, environment: first.environment }, ...digest), repeats };
+      : { identity: createIdentity({ holder, environment: first.environment }, ...digest), repeats };
   return countOnce(deps, recognition, first, (batch: Batch) => {
     counting.addTo(batch);
     for (const place of all) ledger.accepted(place, batch);
     const notes = new Set<LedgerNote>([...counting.notes, ...counting.rememberTotals(latest)]);
-    if (counting.hasTotals && totalsOf(store, application.number) >= maxTotals) notes.add('totals_full');
+    if (counting.hasTotals && countTotals(store, application.number) >= maxTotals) notes.add('totals_full');
     if (unplaced > 0) notes.add('environment_unknown');
     for (const note of notes) ledger.noted(first, note, batch);
   });
@@ -170,7 +172,7 @@ function rejectionText({ notes }: OtlpRequest, { unplaced }: OtlpSender): string
 const environmentHeader = 'x-flagmeter-environment';
 
 function keyIn(headers: Headers): string | undefined {
-  return keyOf(headers) ?? headers.header('x-api-key')?.trim();
+  return readKey(headers) ?? headers.header('x-api-key')?.trim();
 }
 
 /** The refusals of senders, with their details. */
@@ -180,7 +182,7 @@ export const senderRefusals = {
     'deployment.environment.name of the resource, or X-Flagmeter-Environment, must name an environment of the application',
 } as const satisfies Refusals;
 
-const unknownKey = new ApiError('unknown_key', senderRefusals.unknown_key);
+const unknownKey = new Refusal('unknown_key', senderRefusals.unknown_key);
 
 function findHolder({ keys }: OtlpDeps, headers: Headers): KeyHolder {
   const key = keyIn(headers);
@@ -189,7 +191,7 @@ function findHolder({ keys }: OtlpDeps, headers: Headers): KeyHolder {
   return holder;
 }
 
-export interface Placed {
+export interface Placement {
   /** In the order of the resources; `undefined` for one whose environment is unknown. */
   readonly places: readonly (Place | undefined)[];
   /** Number of records without a place. */
@@ -197,17 +199,17 @@ export interface Placed {
 }
 
 /** @param fallback the environment of resources that name none */
-export function placesOf(
+export function findPlaces(
   { resources }: Pick<OtlpRequest, 'resources'>,
   texts: Texts,
   { environments }: KeyHolder,
   fallback: string | undefined,
-): Placed {
+): Placement {
   const places: (Place | undefined)[] = [];
   let unplaced = 0;
   for (let at = 0; at < resources.length; at += resourceWidth) {
     const name = texts.at(resources[at]!) ?? fallback;
-    const environment = environmentOf(environments, name);
+    const environment = findEnvironment(environments, name);
     const service = texts.at(resources[at + 1]!) ?? '';
     const version = texts.at(resources[at + 2]!) ?? '';
     places.push(environment && { environment, service, version });
@@ -217,7 +219,7 @@ export function placesOf(
 }
 
 /** The environment of a name. Without one, the only environment of the application. */
-function environmentOf(environments: KeyHolder['environments'], name: string | undefined): Environment | undefined {
+function findEnvironment(environments: KeyHolder['environments'], name: string | undefined): Environment | undefined {
   if (name !== undefined) return environmentNamed(environments, name);
   return environments.size === 1 ? [...environments.values()][0] : undefined;
 }

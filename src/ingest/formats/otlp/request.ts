@@ -34,7 +34,7 @@ export function isRead(name: string): boolean {
 }
 
 /** The text of an attribute under the latest of its names. Empty texts count as missing. */
-export function textOf(attributes: Attributes, attribute: keyof typeof names): string | undefined {
+export function readText(attributes: Attributes, attribute: keyof typeof names): string | undefined {
   for (const name of names[attribute]) {
     const value = attributes.get(name);
     if (value !== undefined && value !== '') return String(value);
@@ -74,15 +74,15 @@ const unnamed = '(value)';
 const unknown = '(unknown)';
 
 /** The evaluation that attributes describe; `undefined` if they name no flag. @param metric of the point, if it is one */
-function evaluationOf(attributes: Attributes, metric?: string): Evaluation | undefined {
-  const feature = textOf(attributes, 'feature');
+function readEvaluation(attributes: Attributes, metric?: string): Evaluation | undefined {
+  const feature = readText(attributes, 'feature');
   if (feature === undefined) return undefined;
   const hasFailed =
     metric === errorTotal ||
-    textOf(attributes, 'error') !== undefined ||
-    textOf(attributes, 'reason')?.toLowerCase() === 'error';
-  const variant = hasFailed ? failed : (textOf(attributes, 'variant') ?? variantOfValue(attributes));
-  return { feature, variant, user: textOf(attributes, 'user') };
+    readText(attributes, 'error') !== undefined ||
+    readText(attributes, 'reason')?.toLowerCase() === 'error';
+  const variant = hasFailed ? failed : (readText(attributes, 'variant') ?? variantOfValue(attributes));
+  return { feature, variant, user: readText(attributes, 'user') };
 }
 
 /** A provider without variants reports the value. A text that is not a name is counted as `(value)`. An object is not read. */
@@ -174,7 +174,7 @@ const delta = 1;
 const cumulative = 2;
 
 /** The content of a resource while it is read. The resource itself may follow it. */
-export class ResourceDraft {
+export class ResourceBuilder {
   readonly attributes: Attributes = new Map();
   /** All attributes as sent. */
   readonly sent: string[] = [];
@@ -213,7 +213,7 @@ export class ResourceDraft {
   }
 }
 
-export class RequestDraft {
+export class RequestBuilder {
   readonly #texts = new Map<string, number>();
   readonly #resources: number[] = [];
   readonly #resourceAt = new Map<string, number>();
@@ -224,11 +224,11 @@ export class RequestDraft {
   #rejected = 0;
   #isDistinct = false;
 
-  add(found: ResourceDraft): void {
+  add(found: ResourceBuilder): void {
     this.#rejected += found.rejected;
     for (const note of found.notes) this.#notes.add(note);
     if (found.checks.length + found.totals.length === 0) return;
-    const resource = this.#resourceOf(found.attributes);
+    const resource = this.#addResource(found.attributes);
     for (const each of found.checks) this.#addCheck(resource, each);
     if (found.totals.length === 0) return;
     const sent = sha256(found.sent.toSorted()).toString('hex');
@@ -254,7 +254,7 @@ export class RequestDraft {
   }
 
   #addCheck(resource: number, { attributes, metric, time, count }: FoundCheck): void {
-    const row = this.#rowOf(resource, attributes, metric);
+    const row = this.#readRow(resource, attributes, metric);
     if (row === undefined) return;
     if (time !== 0n) this.#isDistinct = true;
     const minute = time === 0n ? noTime : Number(time / 60_000_000_000n);
@@ -269,7 +269,7 @@ export class RequestDraft {
   }
 
   #addTotal(resource: number, sent: string, { point, metric, scope }: FoundTotal): void {
-    const row = this.#rowOf(resource, point.attributes, metric);
+    const row = this.#readRow(resource, point.attributes, metric);
     if (row === undefined) return;
     if (point.time !== 0n) this.#isDistinct = true;
     const digest = sha256([sent, scope, metric, String(point.start), ...point.sent.toSorted()]);
@@ -279,8 +279,8 @@ export class RequestDraft {
   }
 
   /** `resource, feature, variant, user` of a record, which belongs to the resource then. */
-  #rowOf(resource: number, attributes: Attributes, metric: string | undefined): number[] | undefined {
-    const evaluation = evaluationOf(attributes, metric);
+  #readRow(resource: number, attributes: Attributes, metric: string | undefined): number[] | undefined {
+    const evaluation = readEvaluation(attributes, metric);
     if (evaluation === undefined || !isName(evaluation.feature) || !isName(evaluation.variant)) {
       this.#rejected += 1;
       this.#notes.add('name_dropped');
@@ -292,8 +292,10 @@ export class RequestDraft {
     return [resource, this.#text(feature), this.#text(variant), isText ? this.#text(user) : noText];
   }
 
-  #resourceOf(attributes: Attributes): number {
-    const texts = (['environment', 'service', 'version'] as const).map((each) => this.#text(textOf(attributes, each)));
+  #addResource(attributes: Attributes): number {
+    const texts = (['environment', 'service', 'version'] as const).map((each) =>
+      this.#text(readText(attributes, each)),
+    );
     const key = texts.join(' ');
     const known = this.#resourceAt.get(key);
     if (known !== undefined) return known;
@@ -323,14 +325,14 @@ function sha256(texts: readonly string[]): Buffer {
 }
 
 function joined(texts: readonly string[]): { readonly bytes: Uint8Array; readonly ends: Uint32Array } {
-  const parts = texts.map((text) => Buffer.from(text));
-  const ends = new Uint32Array(parts.length);
+  const encoded = texts.map((text) => Buffer.from(text));
+  const ends = new Uint32Array(encoded.length);
   let end = 0;
-  for (const [at, part] of parts.entries()) {
+  for (const [at, part] of encoded.entries()) {
     end += part.length;
     ends[at] = end;
   }
-  return { bytes: new Uint8Array(Buffer.concat(parts)), ends };
+  return { bytes: new Uint8Array(Buffer.concat(encoded)), ends };
 }
 
 export class Texts {

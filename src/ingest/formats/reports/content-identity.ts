@@ -1,7 +1,7 @@
 import { isFinerThanMs } from '../../../runtime/rfc3339.ts';
 import { avalanche, type Hash64, hashReported, murmur3, rotate } from '../../../storage/aggregate/user-hash.ts';
-import { identityOf, type MessageIdentity, type MessageSender } from '../../count-once.ts';
-import type { CondensedReport, MetricsReport, Report, ReportHead, UsageReport } from './report.ts';
+import { createIdentity, type MessageIdentity, type MessageSender } from '../../count-once.ts';
+import type { MetricsReport, PackedReport, Report, ReportHead, UsageReport } from './report.ts';
 
 /** The kinds of rows in a message. */
 const usageHead = 1;
@@ -11,7 +11,7 @@ const userRow = 4;
 const valueRow = 5;
 
 /** The identity of an unnamed report, by its content. It is unique only if `isDistinct`. */
-export function identityOfReport(sender: MessageSender, report: Report | CondensedReport): MessageIdentity {
+export function identityOfReport(sender: MessageSender, report: Report | PackedReport): MessageIdentity {
   const { instanceName, processStartTime, time, statCount } = report;
   const rows = new RowSum();
   const condensed = 'contentSum' in report;
@@ -26,10 +26,10 @@ export function identityOfReport(sender: MessageSender, report: Report | Condens
   rows.end();
   if (condensed) rows.add(report.contentSum);
   else addContent(rows, report);
-  return identityOf(sender, ...rows.total);
+  return createIdentity(sender, ...rows.total);
 }
 
-export function contentSumOf(report: Report): readonly [number, number] {
+export function computeContentSum(report: Report): readonly [number, number] {
   const rows = new RowSum();
   addContent(rows, report);
   return rows.total;
@@ -121,7 +121,7 @@ export class RowSum {
 
   /** `undefined` for a missing optional name. */
   name(name: string | undefined): void {
-    this.hash(name === undefined ? noName : hashOf(name));
+    this.hash(name === undefined ? noName : computeHash(name));
   }
 
   hash({ high, low }: Hash64): void {
@@ -156,7 +156,7 @@ export class RowSum {
   }
 }
 
-function hashOf(name: string): Hash64 {
+function computeHash(name: string): Hash64 {
   const known = hashes.get(name);
   if (known !== undefined) return known;
   const hash = murmur3(scratch, encoder.encodeInto(name, scratch).written);

@@ -5,21 +5,21 @@ import { problem } from '../../../http/answer.ts';
 import { contentTypeCheck } from '../../../http/body.ts';
 import { ContentEncoding, type Endpoint, type Group, type Operation, type Refusals } from '../../../http/endpoint.ts';
 import { readSent } from '../../../http/sent-body.ts';
-import type { Reply, Request } from '../../../http/types.ts';
+import type { HttpResponse, Request } from '../../../http/types.ts';
 import {
+  createHandler,
   exampleKeys,
-  examplesOf,
   type Format,
-  handlerOf,
   IdempotencyKey,
   intakeRefusals,
+  listExamples,
   Noted,
-  senderNameOf,
+  readSenderName,
   UserAgent,
 } from '../../declared.ts';
 import { metricsJson, usageJson } from './formats.ts';
 import { type GrpcWebDeps, grpcWeb } from './grpc-web.ts';
-import { answerOf, openIntake, operations, type ReportTransport } from './intake.ts';
+import { encodeResponse, openIntake, operations, type ReportTransport } from './intake.ts';
 import { MetricsReportSchema, UsageReportSchema } from './json.ts';
 
 export const reports: Format<GrpcWebDeps> = {
@@ -27,7 +27,7 @@ export const reports: Format<GrpcWebDeps> = {
   calls: operations.map(({ service, path, open }) => ({
     service,
     path,
-    open: ({ reportKinds }, transport) => open(reportKinds, { ...transport, accept: answerOf }),
+    open: ({ reportKinds }, transport) => open(reportKinds, { ...transport, accept: encodeResponse }),
   })),
   introduction: `**gRPC.** \`Usage.Usage/SendStats\` and \`Metrics.Metrics/SendMetrics\` accept the same reports by gRPC on its own listener, and by
 gRPC-Web (binary and text) on this host, at \`/Usage.Usage/SendStats\` and \`/Metrics.Metrics/SendMetrics\`. The gRPC listener has server
@@ -49,7 +49,7 @@ const usage = (maxReport: number): Endpoint<GrpcWebDeps> => ({
     refuses: refuses(maxReport),
   }),
   bind: ({ reportKinds: { deps, usage } }) =>
-    handlerOf(openIntake(deps, usage, usageJson, jsonTransport('featureCount', maxReport))),
+    createHandler(openIntake(deps, usage, usageJson, jsonTransport('featureCount', maxReport))),
 });
 
 const metrics = (maxReport: number): Endpoint<GrpcWebDeps> => ({
@@ -64,7 +64,7 @@ const metrics = (maxReport: number): Endpoint<GrpcWebDeps> => ({
     },
   }),
   bind: ({ reportKinds: { deps, metrics } }) =>
-    handlerOf(openIntake(deps, metrics, metricsJson, jsonTransport('count', maxReport))),
+    createHandler(openIntake(deps, metrics, metricsJson, jsonTransport('count', maxReport))),
 });
 
 function endpoint(path: string, operation: Operation): Omit<Endpoint, 'bind'> {
@@ -106,18 +106,18 @@ function bodies(
   schema: object,
   field: string,
   examples: Readonly<Record<string, Example>>,
-): Pick<Operation, 'body' | 'answers'> {
-  const answer = {
+): Pick<Operation, 'body' | 'responses'> {
+  const response = {
     schema: Type.Object({ [field]: count('Entries of `stats` in the report.') }),
-    examples: examplesOf(examples, ({ counted }) => ({ [field]: counted })),
+    examples: listExamples(examples, ({ counted }) => ({ [field]: counted })),
   };
   return {
-    body: { 'application/json': { schema, examples: examplesOf(examples, ({ sent }) => sent) } },
-    answers: {
+    body: { 'application/json': { schema, examples: listExamples(examples, ({ sent }) => sent) } },
+    responses: {
       200: {
         description: 'Counted, and on disk.',
         headers: { [notedHeader]: Noted },
-        content: { 'application/json': answer },
+        content: { 'application/json': response },
       },
     },
   };
@@ -185,10 +185,10 @@ const refuses = (maxReport: number): Refusals => ({
 });
 
 /** @param countName name of the field with the number of `stats` in the answer */
-function jsonTransport(countName: string, maxReport: number): ReportTransport<Request, Reply> {
+function jsonTransport(countName: string, maxReport: number): ReportTransport<Request, HttpResponse> {
   return {
     transport: 'http',
-    userAgent: senderNameOf,
+    userAgent: readSenderName,
     idempotencyKey: (request) => request.header('idempotency-key'),
     address: (request) => request.remoteAddress,
     read: (request, budget) => readSent(request, maxReport, budget),

@@ -1,17 +1,17 @@
 import { isName } from '../../../contract/names.ts';
 import { decodeText } from '../../../http/body.ts';
 import { hashReported } from '../../../storage/aggregate/user-hash.ts';
-import { checkJsonEntries, peekerOf } from '../../json-text.ts';
+import { checkJsonEntries, createPeeker } from '../../json-text.ts';
 import type { ClaimedSender } from '../../pipeline.ts';
-import { contentSumOf } from './content-identity.ts';
+import { computeContentSum } from './content-identity.ts';
 import { decodeMetrics, decodeUsage } from './json.ts';
 import { decodeMetricsReport, decodeUsageReport, peekMessage } from './proto.ts';
 import {
-  type CondensedReport,
   entryWidth,
   invalidNameIn,
   type MetricsReport,
   noName,
+  type PackedReport,
   type Report,
   type ReportNotes,
   type UsageReport,
@@ -28,7 +28,7 @@ export interface ReportFormat<R extends Report> {
 
 export type FormatName = 'usageJson' | 'metricsJson' | 'usageMessage' | 'metricsMessage';
 
-const peek = peekerOf('appKey', 'environment', 'instanceName');
+const peek = createPeeker('appKey', 'environment', 'instanceName');
 
 function jsonText(body: Uint8Array): string {
   checkJsonEntries(body);
@@ -59,21 +59,21 @@ export const metricsMessage: ReportFormat<MetricsReport> = {
   peek: (beginning) => peekMessage(beginning, 7),
 };
 
-export const reportDecoders: Readonly<Record<FormatName, (body: Uint8Array) => CondensedReport>> = {
-  usageJson: (body) => condense(usageJson.decode(body)),
-  metricsJson: (body) => condense(metricsJson.decode(body)),
-  usageMessage: (body) => condense(usageMessage.decode(body)),
-  metricsMessage: (body) => condense(metricsMessage.decode(body)),
+export const reportDecoders: Readonly<Record<FormatName, (body: Uint8Array) => PackedReport>> = {
+  usageJson: (body) => packReport(usageJson.decode(body)),
+  metricsJson: (body) => packReport(metricsJson.decode(body)),
+  usageMessage: (body) => packReport(usageMessage.decode(body)),
+  metricsMessage: (body) => packReport(metricsMessage.decode(body)),
 };
 
 const hashesPerEntry = 16;
 
-export function condense(report: Report): CondensedReport {
+export function packReport(report: Report): PackedReport {
   const names = new NameTable();
   const { appKey, environment, time, instanceName, processStartTime, notes, statCount } = report;
   const isUsage = 'variants' in report;
   const entries = isUsage ? usageEntries(report.variants, names) : valueEntries(report.values, names);
-  const users = isUsage ? usersOf(report, names) : new Float64Array(0);
+  const users = isUsage ? packUsers(report, names) : new Float64Array(0);
   const { bytes, ends, dropped } = names.end();
   const all: ReportNotes = new Map(notes);
   if (dropped && !all.has('name_dropped')) all.set('name_dropped', invalidNameIn(report));
@@ -91,7 +91,7 @@ export function condense(report: Report): CondensedReport {
     nameEnds: ends,
     entries,
     users,
-    contentSum: contentSumOf(report),
+    contentSum: computeContentSum(report),
     work: statCount + entries.length / entryWidth + Math.ceil(users.length / userWidth / hashesPerEntry),
   };
 }
@@ -102,7 +102,7 @@ type MetricsLike = Extract<Report, { values: unknown }>;
 function usageEntries(variants: UsageLike['variants'], names: NameTable): Float64Array {
   const entries = new Rows(variants.length * entryWidth);
   for (const { feature, variant, checks, used, viewed } of variants) {
-    const place = names.placesOf(feature, variant);
+    const place = names.findPlaces(feature, variant);
     if (place !== undefined) entries.add(place[0]!, place[1]!, checks, used, viewed);
   }
   return entries.end();
@@ -112,13 +112,13 @@ function valueEntries(values: MetricsLike['values'], names: NameTable): Float64A
   const entries = new Rows(values.length * entryWidth);
   for (const { metric, feature, variant, value, time } of values) {
     const isPlain = feature === undefined || variant === undefined;
-    const place = isPlain ? names.placesOf(metric) : names.placesOf(metric, feature, variant);
+    const place = isPlain ? names.findPlaces(metric) : names.findPlaces(metric, feature, variant);
     if (place !== undefined) entries.add(place[0]!, place[1] ?? noName, place[2] ?? noName, value, time);
   }
   return entries.end();
 }
 
-function usersOf({ users, environmentHashes }: UsageLike, names: NameTable): Float64Array {
+function packUsers({ users, environmentHashes }: UsageLike, names: NameTable): Float64Array {
   const hashes = users.reduce((sum, each) => sum + each.hashes.length, environmentHashes.length);
   const rows = new Rows(hashes * userWidth);
   const add = (place: number, all: readonly string[]) => {
@@ -128,7 +128,7 @@ function usersOf({ users, environmentHashes }: UsageLike, names: NameTable): Flo
     }
   };
   for (const each of users) {
-    const place = names.placesOf(each.feature);
+    const place = names.findPlaces(each.feature);
     if (place !== undefined) add(place[0]!, each.hashes);
   }
   add(noName, environmentHashes);
@@ -163,7 +163,7 @@ class NameTable {
   #dropped = false;
 
   /** The indexes of an entry's names; `undefined` if one of them is invalid. */
-  placesOf(...names: readonly string[]): readonly number[] | undefined {
+  findPlaces(...names: readonly string[]): readonly number[] | undefined {
     const places = names.map((name) => this.#places.get(name) ?? this.#add(name));
     if (!places.includes(noName)) return places;
     this.#dropped = true;

@@ -1,16 +1,16 @@
-import { ApiError } from '../../../contract/errors.ts';
-import { attemptsHeader, checkDeadline, isRetry, ok, statusOf, trailersFrame } from '../../../grpc/protocol.ts';
+import { Refusal } from '../../../contract/errors.ts';
+import { attemptsHeader, checkDeadline, isRetry, ok, toRpcStatus, trailersFrame } from '../../../grpc/protocol.ts';
 import { problem } from '../../../http/answer.ts';
 import { contentCoding, overhead } from '../../../http/body.ts';
 import type { Group } from '../../../http/endpoint.ts';
 import { checkFrame, headerBytes, isCompressed } from '../../../http/grpc-frame.ts';
 import { type Layer, SentBody } from '../../../http/sent-body.ts';
-import { ClientGone, type Reply, type Request } from '../../../http/types.ts';
+import { DisconnectError, type HttpResponse, type Request } from '../../../http/types.ts';
 import type { Clock } from '../../../runtime/clock.ts';
-import { refusalOf } from '../../../runtime/failures.ts';
-import { senderNameOf } from '../../declared.ts';
+import { toRefusal } from '../../../runtime/failures.ts';
+import { readSenderName } from '../../declared.ts';
 import type { Intake } from '../../pipeline.ts';
-import { answerOf, operations, type ReportTransport } from './intake.ts';
+import { encodeResponse, operations, type ReportTransport } from './intake.ts';
 import type { ReportKinds } from './kinds.ts';
 
 export interface GrpcWebDeps {
@@ -48,29 +48,29 @@ const contentType = /^\s*application\/grpc-web(-text)?(?:\+proto)?\s*(?:;|$)/i;
 /** The last frame of the body holds the call's status. The HTTP status is always 200. */
 async function receive(
   { clock, onError }: GrpcWebDeps,
-  intake: Intake<WebCall, Reply>,
+  intake: Intake<WebCall, HttpResponse>,
   request: Request,
-): Promise<Reply> {
+): Promise<HttpResponse> {
   const type = contentType.exec(request.header('content-type') ?? '');
   const call = { request, since: clock.monotonic(), text: type?.[1] !== undefined };
   if (type === null) {
-    const refusal = new ApiError('unsupported_media_type', 'Send application/grpc-web');
+    const refusal = new Refusal('unsupported_media_type', 'Send application/grpc-web');
     intake.refused(call, refusal);
     return problem(refusal);
   }
   try {
     return await intake.receive(call);
   } catch (error) {
-    if (error instanceof ClientGone) throw error;
+    if (error instanceof DisconnectError) throw error;
     onError(error);
-    return reply(call, trailersFrame(statusOf(refusalOf(error))));
+    return respond(call, trailersFrame(toRpcStatus(toRefusal(error))));
   }
 }
 
-function webTransport({ clock, maxReport }: GrpcWebDeps): ReportTransport<WebCall, Reply> {
+function webTransport({ clock, maxReport }: GrpcWebDeps): ReportTransport<WebCall, HttpResponse> {
   return {
     transport: 'grpc-web',
-    userAgent: ({ request }) => senderNameOf(request) ?? request.header('x-user-agent'),
+    userAgent: ({ request }) => readSenderName(request) ?? request.header('x-user-agent'),
     idempotencyKey: ({ request }) => request.header('idempotency-key'),
     isRetry: ({ request }) => isRetry(request.header(attemptsHeader)),
     address: ({ request }) => request.remoteAddress,
@@ -90,8 +90,8 @@ function webTransport({ clock, maxReport }: GrpcWebDeps): ReportTransport<WebCal
       return message;
     },
     check: ({ request, since }) => checkDeadline(request.header('grpc-timeout'), clock.monotonic() - since),
-    accept: (statCount, call) => reply(call, answerOf(statCount), trailersFrame(ok)),
-    refuse: (refusal, call) => reply(call, trailersFrame(statusOf(refusal))),
+    accept: (statCount, call) => respond(call, encodeResponse(statCount), trailersFrame(ok)),
+    refuse: (refusal, call) => respond(call, trailersFrame(toRpcStatus(refusal))),
   };
 }
 
@@ -100,7 +100,7 @@ function textBytes(maxReport: number): number {
   return 4 * Math.ceil((maxReport + headerBytes) / 3) + 16;
 }
 
-function reply({ text }: WebCall, ...frames: readonly Buffer[]): Reply {
+function respond({ text }: WebCall, ...frames: readonly Buffer[]): HttpResponse {
   const body = Buffer.concat(frames);
   if (!text) return { status: 200, headers: { 'content-type': 'application/grpc-web+proto' }, body };
   return { status: 200, headers: { 'content-type': 'application/grpc-web-text+proto' }, body: body.toString('base64') };

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { ApiError } from '../../../contract/errors.ts';
+import { Refusal } from '../../../contract/errors.ts';
 import type { ImportedPart, ImportPart } from '../../../contract/shapes/import.ts';
 import type { Batch } from '../../../storage/commit/batch.ts';
-import { type Digest, digestBytes, digestWords, summaryOf } from '../../../storage/commit/records.ts';
+import { createMeasurement, type Digest, digestBytes, digestWords } from '../../../storage/commit/records.ts';
 import type { UsageStore } from '../../../storage/commit/usage-store.ts';
 import { bucketAt, horizonsAt, type Retention } from '../../../storage/lmdb/blocks.ts';
 import { isRemembered, permanentAt } from '../../../storage/lmdb/messages.ts';
@@ -42,7 +42,7 @@ export class ImportedParts {
     this.#deps = deps;
   }
 
-  /** Resolves when there is room for a part: files must not delay packets. @throws {ApiError} */
+  /** Resolves when there is room for a part: files must not delay packets. @throws {Refusal} */
   async room(): Promise<void> {
     while (this.#unfolded >= maxUnfolded) {
       this.#folding ??= this.#fold();
@@ -51,10 +51,10 @@ export class ImportedParts {
   }
 
   has(target: ImportTarget, part: ImportPart): boolean {
-    return this.#before(identityOf(target, part)) !== undefined;
+    return this.#before(createIdentity(target, part)) !== undefined;
   }
 
-  /** What `add` would do, as far as that is known before. @throws {ApiError} `invalid_body` */
+  /** What `add` would do, as far as that is known before. @throws {Refusal} `invalid_body` */
   check(target: ImportTarget, part: ImportPart): ImportedPart {
     checkPart(part);
     return { ...nothing, counted: !this.has(target, part), outside: this.#outside(part) };
@@ -62,12 +62,12 @@ export class ImportedParts {
 
   /**
    * Counts a part, unless it was counted before. Resolves when it is on disk.
-   * @throws {ApiError} `invalid_body` as `checkPart` does, and as `admit` and `Lane.submit` do
+   * @throws {Refusal} `invalid_body` as `checkPart` does, and as `admit` and `Lane.submit` do
    */
   async add(target: ImportTarget, part: ImportPart): Promise<ImportedPart> {
     checkPart(part);
     const { number } = target.application;
-    const identity = identityOf(target, part);
+    const identity = createIdentity(target, part);
     const before = this.#before(identity);
     if (before !== undefined) {
       await before;
@@ -75,7 +75,7 @@ export class ImportedParts {
     }
     admit(this.#deps);
     const added = { ...nothing, counted: true };
-    const durable = this.#deps.laneOf(number).submit(number, (batch) => {
+    const durable = this.#deps.findLane(number).submit(number, (batch) => {
       const { extent: from, folded, dropped } = batch;
       added.outside = this.#fill(batch, target.environment, part);
       added.folded = batch.folded - folded;
@@ -108,14 +108,14 @@ export class ImportedParts {
       if (feature === undefined) return series.metric(metric, batch);
       return series.featureMetric(metric, feature, variant!, batch);
     });
-    const bucketOf = (time: number) => bucketAt(Math.floor(time / 60), horizons);
+    const findBucket = (time: number) => bucketAt(Math.floor(time / 60), horizons);
     for (const [time = 0, variant = 0, checks = 0, used = 0, viewed = 0] of counts) {
       const ref = isKept(time) ? variantRef(variant) : undefined;
-      if (ref !== undefined) batch.counts.add(ref, bucketOf(time), checks, used, viewed);
+      if (ref !== undefined) batch.counts.add(ref, findBucket(time), checks, used, viewed);
     }
     for (const [time = 0, metric = 0, ...values] of measurements) {
       const ref = isKept(time) ? metricRef(metric) : undefined;
-      if (ref !== undefined) batch.measurements.addSummary(ref, bucketOf(time), summaryOf(values));
+      if (ref !== undefined) batch.measurements.addSummary(ref, findBucket(time), createMeasurement(values));
     }
     return this.#outside(part);
   }
@@ -158,7 +158,7 @@ export class ImportedParts {
 const nothing = { outside: 0, folded: 0, dropped: 0 };
 
 /** Stored permanently: hash the same input in every version, or a file imported across an update counts twice. */
-function identityOf({ application, environment }: ImportTarget, part: ImportPart): Digest {
+function createIdentity({ application, environment }: ImportTarget, part: ImportPart): Digest {
   const [a, b] = digestWords(createHash('sha256').update(`${part.import} ${part.part}`).digest());
   return [application.number, environment.number, a, b];
 }
@@ -172,16 +172,16 @@ function eachOnce(find: (at: number) => number | undefined): (at: number) => num
   };
 }
 
-/** @throws {ApiError} `invalid_body` if the schema allows it, but it cannot be counted */
+/** @throws {Refusal} `invalid_body` if the schema allows it, but it cannot be counted */
 function checkPart({ variants, counts, metrics = [], measurements = [] }: ImportPart): void {
   const check = <T>(field: string, rows: readonly T[], must: string, isValid: (row: T) => boolean) => {
     const wrong = rows.findIndex((row) => !isValid(row));
-    if (wrong >= 0) throw new ApiError('invalid_body', `Field ${field.replace('*', String(wrong))} must be ${must}`);
+    if (wrong >= 0) throw new Refusal('invalid_body', `Field ${field.replace('*', String(wrong))} must be ${must}`);
   };
   check('counts/*/1', counts, 'the index of a variant', ([, at]) => at! < variants.length);
   check('metrics/*', metrics, 'one name, or three', ({ length }) => length !== 2);
   check('measurements/*', measurements, 'a summary of the values of a metric', ([time, at, ...values]) => {
-    const { sum, count, last, lastAt, min, max } = summaryOf(values);
+    const { sum, count, last, lastAt, min, max } = createMeasurement(values);
     const integers = [time!, at!, count - 1, lastAt];
     const isRange = Number.isFinite(sum) && Number.isFinite(min) && Number.isFinite(max) && min <= last && last <= max;
     return integers.every((each) => Number.isSafeInteger(each) && each >= 0) && at! < metrics.length && isRange;

@@ -1,4 +1,4 @@
-import type { ApiError } from '../../../contract/errors.ts';
+import type { Refusal } from '../../../contract/errors.ts';
 import { numberField } from '../../../grpc/protobuf.ts';
 import { messageFrame } from '../../../grpc/protocol.ts';
 import { type Intake, type MessageHandler, Pipeline, type Transport } from '../../pipeline.ts';
@@ -7,39 +7,39 @@ import type { ReportKind, ReportKinds, ReportSender } from './kinds.ts';
 import { LongReport } from './long-report.ts';
 import type { Report } from './report.ts';
 
-export interface ReportTransport<Incoming, Answer> extends Transport<Incoming> {
+export interface ReportTransport<Incoming, Outgoing> extends Transport<Incoming> {
   isRetry?(incoming: Incoming): boolean;
-  /** Refuses what the transport does not allow. @throws {ApiError} */
+  /** Refuses what the transport does not allow. @throws {Refusal} */
   check(incoming: Incoming): void;
   /** The part of the report received if `read` was not called or failed. */
   beginning?(incoming: Incoming): Uint8Array | undefined;
   /** @param statCount number of `stats` received @param omission what was left out: see `recordNotes` */
-  accept(statCount: number, incoming: Incoming, omission: string | undefined): Answer;
-  refuse(refusal: ApiError, incoming: Incoming): Answer;
+  accept(statCount: number, incoming: Incoming, omission: string | undefined): Outgoing;
+  refuse(refusal: Refusal, incoming: Incoming): Outgoing;
 }
 
-function headOf(message: Report | LongReport) {
+function getHead(message: Report | LongReport) {
   return message instanceof LongReport ? message.report : message;
 }
 
-export function openIntake<Incoming, R extends Report, Answer>(
+export function openIntake<Incoming, R extends Report, Outgoing>(
   deps: ReportKinds['deps'],
   kind: ReportKind<R>,
   format: ReportFormat<R>,
-  transport: ReportTransport<Incoming, Answer>,
-): Intake<Incoming, Answer> {
+  transport: ReportTransport<Incoming, Outgoing>,
+): Intake<Incoming, Outgoing> {
   const peek = (incoming: Incoming, beginning = transport.beginning?.(incoming)) =>
     beginning === undefined ? {} : format.peek(beginning);
-  const sourceOf = (incoming: Incoming) => ({
+  const createSource = (incoming: Incoming) => ({
     transport: transport.transport,
     userAgent: transport.userAgent(incoming),
     ...(transport.isRetry?.(incoming) && { isRetry: true as const }),
   });
-  const handler: MessageHandler<Incoming, R | LongReport, ReportSender, Answer> = {
+  const handler: MessageHandler<Incoming, R | LongReport, ReportSender, Outgoing> = {
     ...transport,
     route: kind.route,
     long: {
-      inTurn: (sender, work) => deps.decoder.inTurn(sender, work),
+      schedule: (sender, work) => deps.decoder.schedule(sender, work),
       async decode(body, incoming, unpacked) {
         transport.check(incoming);
         const report = await deps.decoder.decode(body, format.name, unpacked);
@@ -47,18 +47,18 @@ export function openIntake<Incoming, R extends Report, Answer>(
         return { message: new LongReport(report), entries: report.work };
       },
       prepare: (message, sender, incoming, nextStep) =>
-        kind.prepare(message as LongReport, sender, sourceOf(incoming), nextStep),
+        kind.prepare(message as LongReport, sender, createSource(incoming), nextStep),
     },
     check(body, incoming) {
       transport.check(incoming);
       return format.decode(body);
     },
-    resolve: (message) => kind.resolve(headOf(message)),
+    resolve: (message) => kind.resolve(getHead(message)),
     count(message, sender, incoming, key) {
-      const { durable, omission } = kind.count(message, sender, sourceOf(incoming), key);
-      return { durable, answer: transport.accept(headOf(message).statCount, incoming, omission) };
+      const { durable, omission } = kind.count(message, sender, createSource(incoming), key);
+      return { durable, response: transport.accept(getHead(message).statCount, incoming, omission) };
     },
-    claimedSender: headOf,
+    claimedSender: getHead,
     peek,
   };
   return new Pipeline(deps, handler);
@@ -68,7 +68,10 @@ interface Operation {
   readonly service: string;
   /** `/Service/Method`: the path of HTTP/2 and gRPC-Web requests. */
   readonly path: string;
-  open<Incoming, Answer>(reports: ReportKinds, transport: ReportTransport<Incoming, Answer>): Intake<Incoming, Answer>;
+  open<Incoming, Outgoing>(
+    reports: ReportKinds,
+    transport: ReportTransport<Incoming, Outgoing>,
+  ): Intake<Incoming, Outgoing>;
 }
 
 /** The operations of `proto/usage.proto` and `proto/metrics.proto`. */
@@ -86,13 +89,13 @@ export const operations: readonly Operation[] = [
 ];
 
 /** Cached answers in their frames, by the number of `stats` received: enough for most reports. */
-const answers: Buffer[] = [];
-const maxCachedAnswers = 1_000;
+const responses: Buffer[] = [];
+const maxCachedResponses = 1_000;
 
-export function answerOf(statCount: number): Buffer {
-  const known = answers[statCount];
+export function encodeResponse(statCount: number): Buffer {
+  const known = responses[statCount];
   if (known !== undefined) return known;
-  const answer = messageFrame(numberField(1, statCount));
-  if (statCount < maxCachedAnswers) answers[statCount] = answer;
-  return answer;
+  const response = messageFrame(numberField(1, statCount));
+  if (statCount < maxCachedResponses) responses[statCount] = response;
+  return response;
 }

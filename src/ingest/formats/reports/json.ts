@@ -1,12 +1,12 @@
 import Type, { type Static } from 'typebox';
 import type { Validator } from 'typebox/compile';
-import { ApiError } from '../../../contract/errors.ts';
+import { Refusal } from '../../../contract/errors.ts';
 import { parseJson } from '../../../http/body.ts';
 import { type FaultRows, shapeError } from '../../../http/json-body.ts';
 import { compiled } from '../../../runtime/compiled.ts';
 import { parseSentTime } from '../../../runtime/rfc3339.ts';
 import { canonicalInteger, quoteLargeNumbers } from '../../json-text.ts';
-import { addNote, omitInvalid, type Path, placeOf, requiredPart } from '../../omissions.ts';
+import { addNote, describePlace, omitInvalid, type Path, pickRequired } from '../../omissions.ts';
 import { environmentNamed, hashed, sentName, sentTime } from '../../sender-schemas.ts';
 import {
   addValues,
@@ -14,16 +14,16 @@ import {
   endEntry,
   endReport,
   endUsage,
-  type Merging,
-  type MetricDrafts,
+  type MergeMode,
+  type MetricsBuilder,
   type MetricsReport,
-  newDrafts,
+  mergeUsers,
+  newMetrics,
   newUsage,
   type ReportHead,
   type ReportNotes,
-  type UsageDrafts,
+  type UsageBuilder,
   type UsageReport,
-  usersOf,
 } from './report.ts';
 
 /**
@@ -64,7 +64,7 @@ const name = (options: object = sentName) =>
 const optionalName = (options: object = sentName) => nullable<Name>(['string', 'number'], options);
 
 /** The name of an entry as a text. A missing name is empty, and left out like any invalid name. */
-function nameOf(sent: Name | null | undefined): string {
+function readName(sent: Name | null | undefined): string {
   return sent == null ? '' : String(sent);
 }
 
@@ -83,11 +83,11 @@ const headFields = {
   processStartTime: text({ description: 'Start time of that process.', ...sentTime }),
 };
 
-/** The checked fields of `headFields`. @param notes receives the notes on them @throws {ApiError} of status 400 */
+/** The checked fields of `headFields`. @param notes receives the notes on them @throws {Refusal} of status 400 */
 function readHead(body: Static<Type.TObject<typeof headFields>>, notes: ReportNotes): Omit<ReportHead, 'notes'> {
   const { appKey, environment, instanceName, processStartTime } = body;
   const time = readTime(body.time, notes, ['time']);
-  if (time === undefined) throw new ApiError('invalid_time', 'time must be like 2026-01-31T12:00:00Z');
+  if (time === undefined) throw new Refusal('invalid_time', 'time must be like 2026-01-31T12:00:00Z');
   const head = {
     appKey,
     environment: String(environment),
@@ -107,7 +107,7 @@ interface SentReport<T extends Type.TSchema> {
  * The body as its schema describes it, without the values that cannot be counted (see `omitInvalid`). Numbers that a double cannot represent exactly
  * become strings for names and hashes. That happens after the check, because the schema expects numbers.
  * @param checkSent refuses a body that lacks something else
- * @throws {ApiError} of status 400 if the body is not JSON, lacks a required field, or has a value of a wrong type
+ * @throws {Refusal} of status 400 if the body is not JSON, lacks a required field, or has a value of a wrong type
  */
 function readReport<T extends Type.TObject>(
   schema: T,
@@ -127,8 +127,8 @@ function readReport<T extends Type.TObject>(
 }
 
 function checkRequired(schema: Type.TObject, checker: Validator, body: unknown): void {
-  const required = requiredPart(schema, body);
-  if (!checker.Check(required)) throw shapeError(checker.Errors(required), { rows, placeOf });
+  const required = pickRequired(schema, body);
+  if (!checker.Check(required)) throw shapeError(checker.Errors(required), { rows, describePlace });
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -202,30 +202,30 @@ const usageChecker = compiled(UsageReportSchema);
 export function decodeUsage(json: string): UsageReport {
   const { body, notes } = readReport(UsageReportSchema, usageChecker(), json);
   const head = readHead(body, notes);
-  const drafts = newUsage(notes);
-  for (const stat of body.stats ?? []) readStat(stat, drafts);
+  const builder = newUsage(notes);
+  for (const stat of body.stats ?? []) readStat(stat, builder);
   const rest = {
     appVersion: body.appVersion == null ? undefined : String(body.appVersion),
     environmentHashes: [...new Set(readHashes(body.uniqueUserHashes, notes, ['uniqueUserHashes']))],
   };
-  return endUsage(head, drafts, rest);
+  return endUsage(head, builder, rest);
 }
 
-function readStat(stat: Static<typeof UsageStat>, drafts: UsageDrafts): void {
-  const { variants, users, notes } = drafts;
-  const at = drafts.statCount;
-  drafts.statCount += 1;
+function readStat(stat: Static<typeof UsageStat>, builder: UsageBuilder): void {
+  const { variants, users, notes } = builder;
+  const at = builder.statCount;
+  builder.statCount += 1;
   const first = variants.length;
   for (const [variant, counts] of Object.entries(stat.variantStats ?? {})) {
     const { checkCount, usedCount, viewedCount } = counts ?? {};
     variants.push({ feature: '', variant, checks: checkCount ?? 0, used: usedCount ?? 0, viewed: viewedCount ?? 0 });
   }
-  const feature = nameOf(stat.feature);
+  const feature = readName(stat.feature);
   const { enabledCount, disabledCount, usedCount } = stat;
-  endEntry(drafts, first, { feature, enabledCount, disabledCount, usedCount });
+  endEntry(builder, first, { feature, enabledCount, disabledCount, usedCount });
   const hashesIn = (field: 'uniqueUserHashes' | 'uniqueViewedUserHashes') =>
     readHashes(stat[field], notes, ['stats', at, field]);
-  users.push(...usersOf(feature, hashesIn('uniqueUserHashes'), hashesIn('uniqueViewedUserHashes')));
+  users.push(...mergeUsers(feature, hashesIn('uniqueUserHashes'), hashesIn('uniqueViewedUserHashes')));
 }
 
 /** The hashes as canonical integers, without those that are not integers. @param path of the list */
@@ -272,31 +272,31 @@ const metricsChecker = compiled(MetricsReportSchema);
 export function decodeMetrics(json: string): MetricsReport {
   const { body, notes } = readReport(MetricsReportSchema, metricsChecker(), json, checkLists);
   const head = readHead(body, notes);
-  const drafts = newDrafts(notes);
+  const builder = newMetrics(notes);
   const stats = body.stats ?? [];
-  for (const entry of stats) readValues(drafts, entry, 'sum');
-  for (const entry of body.counters ?? []) readValues(drafts, entry, 'sum');
+  for (const entry of stats) readValues(builder, entry, 'sum');
+  for (const entry of body.counters ?? []) readValues(builder, entry, 'sum');
   for (const [at, entry] of (body.observations ?? []).entries())
-    readValues(drafts, entry, 'last', readTime(entry.time, notes, ['observations', at, 'time']));
-  return endReport(head, stats.length, drafts);
+    readValues(builder, entry, 'last', readTime(entry.time, notes, ['observations', at, 'time']));
+  return endReport(head, stats.length, builder);
 }
 
-/** A misspelt name would count nothing. @throws {ApiError} `invalid_body` */
+/** A misspelt name would count nothing. @throws {Refusal} `invalid_body` */
 function checkLists(body: Fields): void {
   if (lists.some((list) => body[list] === null || Array.isArray(body[list]))) return;
-  throw new ApiError('invalid_body', `The body must have at least one of ${lists.join(', ')}`);
+  throw new Refusal('invalid_body', `The body must have at least one of ${lists.join(', ')}`);
 }
 
 /** Adds the values of an entry, in which large numbers are texts (see `readReport`). */
-function readValues(drafts: MetricDrafts, entry: Static<typeof Metric>, merging: Merging, time?: number): void {
+function readValues(builder: MetricsBuilder, entry: Static<typeof Metric>, merging: MergeMode, time?: number): void {
   const { metric, feature, value, valueDisabled, variantValues } = entry;
   const numbers = {
     ...entry,
-    metric: nameOf(metric),
+    metric: readName(metric),
     feature: feature == null ? undefined : String(feature),
     value: value == null ? undefined : Number(value),
     valueDisabled: valueDisabled == null ? undefined : Number(valueDisabled),
   };
   const variants = Object.entries(variantValues ?? {}).map(([variant, each]) => ({ variant, value: Number(each) }));
-  addValues(drafts, numbers, variants, merging, time);
+  addValues(builder, numbers, variants, merging, time);
 }

@@ -1,5 +1,5 @@
 import type { KeyHolder } from '../../../accounts/key-index.ts';
-import { ApiError } from '../../../contract/errors.ts';
+import { Refusal } from '../../../contract/errors.ts';
 import { hashReported } from '../../../storage/aggregate/user-hash.ts';
 import type { Batch } from '../../../storage/commit/batch.ts';
 import type { EnvironmentSeries } from '../../../storage/commit/series-dictionary.ts';
@@ -13,12 +13,12 @@ import type { Decoder, PipelineDeps } from '../../pipeline.ts';
 import type { Asker } from '../../senders.ts';
 import { identityOfReport, isDistinct } from './content-identity.ts';
 import type { FormatName } from './formats.ts';
-import { type FoundWhenAdded, LongReport } from './long-report.ts';
+import { type AddedNotes, LongReport } from './long-report.ts';
 import {
-  type CondensedReport,
   invalidNameIn,
   type MetricsReport,
   type MetricValue,
+  type PackedReport,
   type Report,
   type ReportHead,
   type UsageReport,
@@ -26,7 +26,7 @@ import {
 
 export interface ReportDeps extends CountingDeps {
   readonly retention: Retention;
-  readonly decoder: Decoder<FormatName, CondensedReport>;
+  readonly decoder: Decoder<FormatName, PackedReport>;
 }
 
 export interface ReportSender {
@@ -36,7 +36,7 @@ export interface ReportSender {
 
 export interface ReportKind<R extends Report> {
   readonly route: 'usage' | 'metrics';
-  /** Any type of key may report. @throws {ApiError} of status 404 */
+  /** Any type of key may report. @throws {Refusal} of status 404 */
   resolve(report: ReportHead): ReportSender;
   /** @param key the `Idempotency-Key`; without one, the content may identify the report */
   count(report: R | LongReport, sender: ReportSender, source: TransportSource, key: string | undefined): CountedReport;
@@ -70,8 +70,8 @@ export function openReportKinds(deps: ReportDeps): ReportKinds {
   const { retention } = deps;
   return {
     deps,
-    usage: kindOf(deps, 'usage', (report, ...batch) => addUsage(report, ...batch, retention)),
-    metrics: kindOf(deps, 'metrics', ({ values }, ...batch) => {
+    usage: createKind(deps, 'usage', (report, ...batch) => addUsage(report, ...batch, retention)),
+    metrics: createKind(deps, 'metrics', ({ values }, ...batch) => {
       let moved = false;
       for (const value of values) if (addValue(value, ...batch, retention)) moved = true;
       return moved;
@@ -83,28 +83,28 @@ export function openReportKinds(deps: ReportDeps): ReportKinds {
  * @param add adds the whole report to a batch; `now` in Unix ms. It returns whether anything was counted at another time than
  *   the reported one
  */
-function kindOf<R extends Report>(
+function createKind<R extends Report>(
   deps: ReportDeps,
   route: ReportKind<R>['route'],
   add: (report: R, series: EnvironmentSeries, batch: Batch, asker: Asker, now: number) => boolean,
 ): ReportKind<R> {
   const { dictionary, senders, clock, ledger, retention } = deps;
-  const askerOf = (
+  const findAsker = (
     batch: Pick<Batch, 'senders'>,
     { environment }: ReportSender,
     { transport, userAgent }: TransportSource,
-    report: R | CondensedReport,
+    report: R | PackedReport,
   ) => {
     const appVersion = 'appVersion' in report ? report.appVersion : undefined;
     const source = { route, transport, userAgent, appVersion };
     return senders.ofReport(batch, environment.number, source, clock.now());
   };
-  const addShort = (...[report, series, batch, asker, now]: Parameters<typeof add>): FoundWhenAdded => {
+  const addShort = (...[report, series, batch, asker, now]: Parameters<typeof add>): AddedNotes => {
     const { folded, dropped } = batch;
     const moved = add(report, series, batch, asker, now);
     return { time_moved: moved, series_folded: batch.folded > folded, name_dropped: batch.dropped > dropped };
   };
-  const placesOf = ({ environment }: ReportSender) => ({
+  const createPlaces = ({ environment }: ReportSender) => ({
     series: dictionary.of(environment.number),
     at: (time: number) => countedAt(time, clock.now(), retention),
   });
@@ -113,29 +113,29 @@ function kindOf<R extends Report>(
     resolve: (report) => findSender(deps, report),
     prepare: (report, sender, source, nextStep) =>
       report.prepare({
-        ...placesOf(sender),
-        asker: (sink) => askerOf(sink, sender, source, report.report),
+        ...createPlaces(sender),
+        asker: (sink) => findAsker(sink, sender, source, report.report),
         nextStep,
         addBefore: (fill) => {
           const { number } = sender.holder.application;
-          return deps.laneOf(number).addBefore(number, fill);
+          return deps.findLane(number).addBefore(number, fill);
         },
       }),
     count(message, sender, { isRetry = false, ...source }, key) {
       const report = message instanceof LongReport ? message.report : message;
       const { environment } = sender;
       const { application } = sender.holder;
-      const recognition = recognitionOf(route, sender, report, isRetry, key);
+      const recognition = createRecognition(route, sender, report, isRetry, key);
       const place = { route, ...source, instance: report.instanceName, application, environment };
       let omission: string | undefined;
       const durable = countOnce(deps, recognition, place, (batch) => {
-        const asker = askerOf(batch, sender, source, report);
+        const asker = findAsker(batch, sender, source, report);
         const found =
           message instanceof LongReport
-            ? message.addTo(batch, placesOf(sender))
+            ? message.addTo(batch, createPlaces(sender))
             : addShort(message, dictionary.of(environment.number), batch, asker, clock.now());
         ledger.accepted(place, batch);
-        omission = recordNotes(ledger, place, notesOf(report, found), batch);
+        omission = recordNotes(ledger, place, listNotes(report, found), batch);
       });
       return { durable, omission };
     },
@@ -143,10 +143,10 @@ function kindOf<R extends Report>(
 }
 
 /** @param isRetry whether the call is marked as a retry @param key its `Idempotency-Key` */
-function recognitionOf(
+function createRecognition(
   route: string,
   sender: ReportSender,
-  report: Report | CondensedReport,
+  report: Report | PackedReport,
   isRetry: boolean,
   key: string | undefined,
 ): Recognition {
@@ -154,7 +154,7 @@ function recognitionOf(
   return { identity: identityOfReport(sender, report), repeats: isRetry || isDistinct(report) };
 }
 
-function notesOf(report: Report | CondensedReport, found: FoundWhenAdded): Notes {
+function listNotes(report: Report | PackedReport, found: AddedNotes): Notes {
   const notes: Notes = new Map(report.notes);
   if (found.name_dropped && !notes.has('name_dropped'))
     notes.set('name_dropped', 'kind' in report ? undefined : invalidNameIn(report));
@@ -165,10 +165,10 @@ function notesOf(report: Report | CondensedReport, found: FoundWhenAdded): Notes
 
 function findSender({ keys }: ReportDeps, { appKey, environment: name }: ReportHead): ReportSender {
   const holder = keys.findKey(appKey);
-  if (holder === undefined) throw new ApiError('unknown_key', 'appKey is not a key of any application');
+  if (holder === undefined) throw new Refusal('unknown_key', 'appKey is not a key of any application');
   const environment = holder.environments.get(name);
   if (environment !== undefined) return { holder, environment };
-  throw new ApiError('unknown_environment', 'environment is not one of the application; case matters');
+  throw new Refusal('unknown_environment', 'environment is not one of the application; case matters');
 }
 
 function addUsage(

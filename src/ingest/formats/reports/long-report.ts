@@ -3,7 +3,7 @@ import type { EnvironmentSeries } from '../../../storage/commit/series-dictionar
 import { FoundNames, type NameSink } from '../../count-once.ts';
 import type { CountedAt } from '../../counted-at.ts';
 import type { Asker } from '../../senders.ts';
-import { type CondensedReport, entryWidth, noName, userWidth } from './report.ts';
+import { entryWidth, noName, type PackedReport, userWidth } from './report.ts';
 
 /** Entries per step: about a millisecond of work. */
 const entriesPerStep = 1000;
@@ -22,18 +22,18 @@ export interface Steps {
 }
 
 /** Known only once the report was added to a batch. */
-export type FoundWhenAdded = Readonly<Record<'time_moved' | 'series_folded' | 'name_dropped', boolean>>;
+export type AddedNotes = Readonly<Record<'time_moved' | 'series_folded' | 'name_dropped', boolean>>;
 
 /**
  * A report of hundreds of thousands of entries, counted in steps. Its names are resolved to numbers, and entries of one series are added
  * up. Then most of its users are committed: they are unique, so they need not be in one commit with the rest.
  */
 export class LongReport {
-  readonly report: CondensedReport;
+  readonly report: PackedReport;
   /** Rows of five numbers: what `Batch` takes for each entry. */
   #rows = new Float64Array(0);
   #length = 0;
-  readonly #rowOf = new Map<number, number>();
+  readonly #rowByRef = new Map<number, number>();
   readonly #names: (string | undefined)[] = [];
   /** Users before this one are committed already. */
   #users = 0;
@@ -41,7 +41,7 @@ export class LongReport {
   /** Whether a value is counted at another time than its own. */
   #moved = false;
 
-  constructor(report: CondensedReport) {
+  constructor(report: PackedReport) {
     this.report = report;
   }
 
@@ -70,7 +70,7 @@ export class LongReport {
     }
   }
 
-  addTo(batch: Batch, steps: Pick<Steps, 'series' | 'at'>): FoundWhenAdded {
+  addTo(batch: Batch, steps: Pick<Steps, 'series' | 'at'>): AddedNotes {
     const { kind, time, users } = this.report;
     const { bucket, moved } = steps.at(time);
     const rows = this.#rows;
@@ -121,8 +121,8 @@ export class LongReport {
   }
 
   #addCounts(ref: number, checks: number, used: number, viewed: number): void {
-    const row = this.#rowOf.get(ref) ?? this.#addRow(ref, 0, 0, 0);
-    this.#rowOf.set(ref, row);
+    const row = this.#rowByRef.get(ref) ?? this.#addRow(ref, 0, 0, 0);
+    this.#rowByRef.set(ref, row);
     this.#rows[row + 1]! += checks;
     this.#rows[row + 2]! += used;
     this.#rows[row + 3]! += viewed;

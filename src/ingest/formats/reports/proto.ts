@@ -1,4 +1,4 @@
-import { ApiError } from '../../../contract/errors.ts';
+import { Refusal } from '../../../contract/errors.ts';
 import { ProtoReader } from '../../../grpc/protobuf.ts';
 import { unixMs } from '../../../runtime/rfc3339.ts';
 import { addNote } from '../../omissions.ts';
@@ -9,30 +9,30 @@ import {
   endEntry,
   endReport,
   endUsage,
-  type Merging,
-  type MetricDrafts,
+  type MergeMode,
   type MetricEntry,
+  type MetricsBuilder,
   type MetricsReport,
-  newDrafts,
+  mergeUsers,
+  newMetrics,
   newUsage,
   type ReportNotes,
   type SentHead,
-  type UsageDrafts,
+  type UsageBuilder,
   type UsageReport,
-  usersOf,
-  type VariantDraft,
+  type VariantBuilder,
   type VariantValue,
 } from './report.ts';
 
 /** The fields of both kinds of report while they arrive, in any order. */
-type HeadDraft = { -readonly [Field in keyof SentHead]: SentHead[Field] | undefined };
+type HeadBuilder = { -readonly [Field in keyof SentHead]: SentHead[Field] | undefined };
 
-function newHead(): HeadDraft {
+function newHead(): HeadBuilder {
   return { appKey: '', environment: '', time: undefined, instanceName: undefined, processStartTime: undefined };
 }
 
 /** Reads a field that has the same number in both messages; skips any other. */
-function readHeadField(reader: ProtoReader, head: HeadDraft): void {
+function readHeadField(reader: ProtoReader, head: HeadBuilder): void {
   const { field } = reader;
   if (field === 1) head.appKey = reader.string();
   else if (field === 2) head.environment = reader.name();
@@ -40,9 +40,9 @@ function readHeadField(reader: ProtoReader, head: HeadDraft): void {
   else reader.skip();
 }
 
-function finishHead(draft: HeadDraft, notes: ReportNotes): SentHead {
-  if (draft.time !== undefined) return checkHead(draft as SentHead, notes);
-  throw new ApiError('invalid_time', 'time is required, with a year from 1 to 9999 and nanos from 0 to 999999999');
+function finishHead(builder: HeadBuilder, notes: ReportNotes): SentHead {
+  if (builder.time !== undefined) return checkHead(builder as SentHead, notes);
+  throw new Refusal('invalid_time', 'time is required, with a year from 1 to 9999 and nanos from 0 to 999999999');
 }
 
 /**
@@ -60,7 +60,7 @@ export function peekMessage(beginning: Uint8Array, instanceField: number): Claim
       else reader.skip();
     }
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
+    if (!(error instanceof Refusal)) throw error;
   }
   return found;
 }
@@ -111,7 +111,7 @@ function readMapEntry<T extends VariantEntry>(
 /** Keeps the last entry of each variant in a map, whose entries start at `first`. */
 function keepLatest<T extends VariantEntry>(entries: T[], first: number): void {
   if (!hasTwins(entries, first)) return;
-  const latest = latestOf(entries, first);
+  const latest = findLatest(entries, first);
   entries.length = first;
   for (const entry of latest.values()) entries.push(entry);
 }
@@ -121,7 +121,7 @@ const fewVariants = 16;
 
 function hasTwins(entries: readonly VariantEntry[], first: number): boolean {
   const { length } = entries;
-  if (length - first > fewVariants) return latestOf(entries, first).size < length - first;
+  if (length - first > fewVariants) return findLatest(entries, first).size < length - first;
   for (let at = first + 1; at < length; at += 1) {
     const { variant } = entries[at]!;
     for (let before = first; before < at; before += 1) if (entries[before]!.variant === variant) return true;
@@ -129,7 +129,7 @@ function hasTwins(entries: readonly VariantEntry[], first: number): boolean {
   return false;
 }
 
-function latestOf<T extends VariantEntry>(entries: readonly T[], first: number): Map<string, T> {
+function findLatest<T extends VariantEntry>(entries: readonly T[], first: number): Map<string, T> {
   const latest = new Map<string, T>();
   for (let at = first; at < entries.length; at += 1) latest.set(entries[at]!.variant, entries[at]!);
   return latest;
@@ -143,19 +143,19 @@ const uniqueUserHashes = 10;
 const uniqueViewedUserHashes = 12;
 const requestCount = 2;
 
-/** A `Usage.FeatureStat` (`proto/usage.proto`). @throws {ApiError} of status 400 with the error */
+/** A `Usage.FeatureStat` (`proto/usage.proto`). @throws {Refusal} of status 400 with the error */
 export function decodeUsageReport(message: Uint8Array): UsageReport {
   const head = newHead();
   const notes: ReportNotes = new Map();
-  const drafts = newUsage(notes);
+  const builder = newUsage(notes);
   const hashes: number[] = [];
   let appVersion: string | undefined;
   const reader = new ProtoReader(message);
   while (reader.next()) {
     const { field } = reader;
     if (field === 4) {
-      drafts.statCount += 1;
-      readStat(reader, drafts);
+      builder.statCount += 1;
+      readStat(reader, builder);
     } else if (field === 6) head.instanceName = reader.name();
     else if (field === 7) {
       head.processStartTime = readTimestamp(reader);
@@ -165,14 +165,14 @@ export function decodeUsageReport(message: Uint8Array): UsageReport {
     else if (unreadOfReport.includes(field)) reader.int32();
     else readHeadField(reader, head);
   }
-  const rest = { appVersion, environmentHashes: textsOf(hashes) };
-  return endUsage(finishHead(head, notes), drafts, rest);
+  const rest = { appVersion, environmentHashes: formatHashes(hashes) };
+  return endUsage(finishHead(head, notes), builder, rest);
 }
 
-function readStat(reader: ProtoReader, drafts: UsageDrafts): void {
+function readStat(reader: ProtoReader, builder: UsageBuilder): void {
   const outer = reader.enter();
   const entry = { feature: '', enabledCount: 0, disabledCount: 0, usedCount: 0 };
-  const { variants } = drafts;
+  const { variants } = builder;
   const first = variants.length;
   let hashes: number[] | undefined;
   while (reader.next()) {
@@ -190,57 +190,57 @@ function readStat(reader: ProtoReader, drafts: UsageDrafts): void {
   }
   reader.leave(outer);
   keepLatest(variants, first);
-  endEntry(drafts, first, entry);
+  endEntry(builder, first, entry);
   if (hashes === undefined) return;
-  drafts.users.push(...usersOf(entry.feature, textsOf(hashes), []));
+  builder.users.push(...mergeUsers(entry.feature, formatHashes(hashes), []));
 }
 
 const noTexts: readonly string[] = [];
 
-function textsOf(hashes: readonly number[]): readonly string[] {
+function formatHashes(hashes: readonly number[]): readonly string[] {
   if (hashes.length === 0) return noTexts;
   return Array.from(new Set(hashes), String);
 }
 
-function newVariant(): VariantDraft {
+function newVariant(): VariantBuilder {
   return { feature: '', variant: '', checks: 0, used: 0, viewed: 0 };
 }
 
 /** A `Usage.VariantStats`. */
-function readVariantStats(reader: ProtoReader, draft: VariantDraft): void {
+function readVariantStats(reader: ProtoReader, builder: VariantBuilder): void {
   const outer = reader.enter();
   while (reader.next()) {
     const { field } = reader;
-    if (field === 1) draft.checks = reader.count();
-    else if (field === 3) draft.used = reader.count();
-    else if (field === 4) draft.viewed = reader.count();
+    if (field === 1) builder.checks = reader.count();
+    else if (field === 3) builder.used = reader.count();
+    else if (field === 4) builder.viewed = reader.count();
     else if (field === requestCount) reader.int32();
     else reader.skip();
   }
   reader.leave(outer);
 }
 
-/** A `Metrics.MetricStat` (`proto/metrics.proto`). @throws {ApiError} of status 400 with the error */
+/** A `Metrics.MetricStat` (`proto/metrics.proto`). @throws {Refusal} of status 400 with the error */
 export function decodeMetricsReport(message: Uint8Array): MetricsReport {
   const head = newHead();
   const notes: ReportNotes = new Map();
-  const drafts = newDrafts(notes);
+  const builder = newMetrics(notes);
   let statCount = 0;
   const reader = new ProtoReader(message);
   while (reader.next()) {
     const { field } = reader;
     if (field === 4) {
       statCount += 1;
-      readEntry(reader, 'sum', drafts);
-    } else if (field === 5) readEntry(reader, 'sum', drafts);
-    else if (field === 6) readEntry(reader, 'last', drafts);
+      readEntry(reader, 'sum', builder);
+    } else if (field === 5) readEntry(reader, 'sum', builder);
+    else if (field === 6) readEntry(reader, 'last', builder);
     else if (field === 7) head.instanceName = reader.name();
     else readHeadField(reader, head);
   }
-  return endReport(finishHead(head, notes), statCount, drafts);
+  return endReport(finishHead(head, notes), statCount, builder);
 }
 
-type EntryDraft = { -readonly [Field in keyof MetricEntry]: MetricEntry[Field] };
+type EntryBuilder = { -readonly [Field in keyof MetricEntry]: MetricEntry[Field] };
 
 const noVariants: readonly VariantValue[] = [];
 
@@ -249,17 +249,17 @@ const noVariants: readonly VariantValue[] = [];
  * of which the last is kept. An observation starts with its time, which shifts the numbers of the other fields by one. Protobuf
  * does not send a value of zero. A counter without a value has none, which changes no sum. An observation without a value is zero.
  */
-function readEntry(reader: ProtoReader, merging: Merging, drafts: MetricDrafts): void {
+function readEntry(reader: ProtoReader, merging: MergeMode, builder: MetricsBuilder): void {
   const outer = reader.enter();
   const shift = merging === 'last' ? 1 : 0;
-  const entry: EntryDraft = { metric: '', value: merging === 'last' ? 0 : undefined };
+  const entry: EntryBuilder = { metric: '', value: merging === 'last' ? 0 : undefined };
   let variants: VariantValue[] | undefined;
   let time: number | undefined;
   while (reader.next()) {
     const field = reader.field - shift;
     if (field === 0) {
       time = readTimestamp(reader);
-      if (time === undefined) addNote(drafts.notes, 'value_dropped', 'observations', 'time');
+      if (time === undefined) addNote(builder.notes, 'value_dropped', 'observations', 'time');
     } // A counter has no field 0, so this is an observation.
     else if (field === 1) entry.metric = reader.name();
     else if (field === 2) entry.enabledCount = reader.count();
@@ -274,7 +274,7 @@ function readEntry(reader: ProtoReader, merging: Merging, drafts: MetricDrafts):
   }
   reader.leave(outer);
   if (variants !== undefined) keepLatest(variants, 0);
-  addValues(drafts, entry, variants ?? noVariants, merging, time);
+  addValues(builder, entry, variants ?? noVariants, merging, time);
 }
 
 function readDouble(reader: ProtoReader, entry: { value: number }): void {

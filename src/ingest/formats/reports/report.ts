@@ -1,4 +1,4 @@
-import { ApiError } from '../../../contract/errors.ts';
+import { Refusal } from '../../../contract/errors.ts';
 import { isName } from '../../../contract/names.ts';
 import type { LedgerNote } from '../../../contract/notes.ts';
 import { addNote, type Notes, pathText } from '../../omissions.ts';
@@ -75,12 +75,12 @@ export type SentHead = Omit<ReportHead, 'notes'>;
 /**
  * The checked head of a report. An empty instance name counts as missing, and an invalid one is left out.
  * @param notes receives the notes on it
- * @throws {ApiError} of status 400 if the key or the environment is malformed; whether they exist is not checked here
+ * @throws {Refusal} of status 400 if the key or the environment is malformed; whether they exist is not checked here
  */
 export function checkHead(sent: SentHead, notes: ReportNotes): SentHead {
   const { appKey, environment, instanceName } = sent;
   if (appKey === '' || appKey.length > 256) {
-    throw new ApiError('invalid_body', 'appKey must be an application key of 1 to 256 characters');
+    throw new Refusal('invalid_body', 'appKey must be an application key of 1 to 256 characters');
   }
   checkName(environment, 'environment');
   if (!instanceName) return { ...sent, instanceName: undefined };
@@ -117,7 +117,7 @@ export const noName = -1;
  * A report in a few arrays, which are transferred between threads without a copy. Objects and texts would be created again in
  * the receiving thread, all at once.
  */
-export interface CondensedReport extends ReportHead {
+export interface PackedReport extends ReportHead {
   readonly kind: 'usage' | 'metrics';
   readonly appVersion: string | undefined;
   readonly statCount: number;
@@ -127,7 +127,7 @@ export interface CondensedReport extends ReportHead {
   /** Usage: feature, variant, checks, used, viewed. Metrics: metric, feature, variant, value, time. Names by index. */
   readonly entries: Float64Array;
   readonly users: Float64Array;
-  /** See `contentSumOf`. */
+  /** See `computeContentSum`. */
   readonly contentSum: readonly [number, number];
   /** Cost of counting it, in entries. */
   readonly work: number;
@@ -148,22 +148,22 @@ interface UsageEntry {
 }
 
 /** Counts of a variant, which may have been read before the feature. */
-export type VariantDraft = { -readonly [Field in keyof VariantUsage]: VariantUsage[Field] };
+export type VariantBuilder = { -readonly [Field in keyof VariantUsage]: VariantUsage[Field] };
 
-export interface UsageDrafts {
+export interface UsageBuilder {
   statCount: number;
-  readonly variants: VariantDraft[];
+  readonly variants: VariantBuilder[];
   readonly users: FeatureUsers[];
   readonly notes: ReportNotes;
 }
 
-export function newUsage(notes: ReportNotes): UsageDrafts {
+export function newUsage(notes: ReportNotes): UsageBuilder {
   return { statCount: 0, variants: [], users: [], notes };
 }
 
 export function endUsage(
   head: SentHead,
-  { notes, ...drafts }: UsageDrafts,
+  { notes, ...drafts }: UsageBuilder,
   rest: Pick<UsageReport, 'appVersion' | 'environmentHashes'>,
 ): UsageReport {
   return { ...head, notes, ...drafts, ...rest };
@@ -177,22 +177,22 @@ export function endUsage(
  *
  * @param first the first of the entry's `variantStats` in `variants`
  */
-export function endEntry({ variants, statCount, notes }: UsageDrafts, first: number, entry: UsageEntry): void {
+export function endEntry({ variants, statCount, notes }: UsageBuilder, first: number, entry: UsageEntry): void {
   const isLegacy = variants.length === first;
   if (isLegacy) addLegacyVariants(variants, entry);
   for (let at = first; at < variants.length; at += 1) {
-    const draft = variants[at]!;
-    draft.feature = entry.feature;
-    if (!Number.isNaN(draft.checks + draft.used + draft.viewed)) continue;
-    const path = isLegacy ? [] : ['variantStats', draft.variant];
+    const builder = variants[at]!;
+    builder.feature = entry.feature;
+    if (!Number.isNaN(builder.checks + builder.used + builder.viewed)) continue;
+    const path = isLegacy ? [] : ['variantStats', builder.variant];
     addNote(notes, 'value_dropped', 'stats', statCount - 1, ...path);
-    draft.checks ||= 0;
-    draft.used ||= 0;
-    draft.viewed ||= 0;
+    builder.checks ||= 0;
+    builder.used ||= 0;
+    builder.viewed ||= 0;
   }
 }
 
-function addLegacyVariants(variants: VariantDraft[], entry: UsageEntry): void {
+function addLegacyVariants(variants: VariantBuilder[], entry: UsageEntry): void {
   const { feature } = entry;
   const checks = entry.enabledCount ?? 0;
   const used = entry.usedCount ?? 0;
@@ -202,7 +202,7 @@ function addLegacyVariants(variants: VariantDraft[], entry: UsageEntry): void {
 }
 
 /** The users of a feature, including all who viewed it. Without hashes there are none. */
-export function usersOf(
+export function mergeUsers(
   feature: string,
   hashes: readonly string[],
   viewedHashes: readonly string[],
@@ -226,19 +226,19 @@ export interface VariantValue {
 }
 
 /** How several values of a metric are combined: summed, or the last one is kept. */
-export type Merging = 'sum' | 'last';
+export type MergeMode = 'sum' | 'last';
 
 /** The metric entries read so far. A value without its own time has the time of the report. */
-export interface MetricDrafts {
+export interface MetricsBuilder {
   readonly values: (Omit<MetricValue, 'time'> & { time: number | undefined })[];
   readonly notes: ReportNotes;
 }
 
-export function newDrafts(notes: ReportNotes): MetricDrafts {
+export function newMetrics(notes: ReportNotes): MetricsBuilder {
   return { values: [], notes };
 }
 
-export function endReport(head: SentHead, statCount: number, { values, notes }: MetricDrafts): MetricsReport {
+export function endReport(head: SentHead, statCount: number, { values, notes }: MetricsBuilder): MetricsReport {
   for (const value of values) value.time ??= head.time;
   return { ...head, notes, statCount, values: values as readonly MetricValue[] };
 }
@@ -253,36 +253,36 @@ export function endReport(head: SentHead, statCount: number, { values, notes }: 
  * there is no value at all.
  */
 export function addValues(
-  drafts: MetricDrafts,
+  builder: MetricsBuilder,
   entry: MetricEntry,
   variantValues: readonly VariantValue[],
-  merging: Merging,
+  merging: MergeMode,
   time?: number,
 ): void {
   const { metric } = entry;
   const feature = entry.feature ?? undefined;
-  const before = drafts.values.length;
+  const before = builder.values.length;
   let dropped = false;
   const add = (variant: string | undefined, value: number) => {
-    if (Number.isFinite(value)) drafts.values.push({ metric, feature, variant, value, time });
+    if (Number.isFinite(value)) builder.values.push({ metric, feature, variant, value, time });
     else dropped = true;
   };
   if (feature === undefined) addPlain(entry, variantValues, merging, add);
   else {
     for (const [variant, value] of valuesByVariant(entry, variantValues, merging)) add(variant, value);
   }
-  if (dropped) addNote(drafts.notes, 'value_dropped', ...pathOf(entry));
-  else if (drafts.values.length === before) addNote(drafts.notes, 'value_missing', ...pathOf(entry));
+  if (dropped) addNote(builder.notes, 'value_dropped', ...getPath(entry));
+  else if (builder.values.length === before) addNote(builder.notes, 'value_missing', ...getPath(entry));
 }
 
-function pathOf({ metric, feature }: MetricEntry): readonly string[] {
+function getPath({ metric, feature }: MetricEntry): readonly string[] {
   return feature == null ? [metric] : [metric, feature];
 }
 
 /** Adds one value of an entry, unless it is not finite. */
 type AddValue = (variant: string | undefined, value: number) => void;
 
-function addPlain(entry: MetricEntry, variants: readonly VariantValue[], merging: Merging, add: AddValue): void {
+function addPlain(entry: MetricEntry, variants: readonly VariantValue[], merging: MergeMode, add: AddValue): void {
   if (isThere(entry.value)) add(undefined, entry.value);
   else if (variants.length > 0) addVariants(variants, merging, add);
   else {
@@ -293,7 +293,7 @@ function addPlain(entry: MetricEntry, variants: readonly VariantValue[], merging
 }
 
 /** Sums values of variants without a feature. In an observation, each of them counts. */
-function addVariants(variants: readonly VariantValue[], merging: Merging, add: AddValue): void {
+function addVariants(variants: readonly VariantValue[], merging: MergeMode, add: AddValue): void {
   const valid = variants.filter(({ value }) => Number.isFinite(value));
   if (valid.length < variants.length) add(undefined, Number.NaN);
   if (merging === 'last') for (const { value } of valid) add(undefined, value);
@@ -313,7 +313,7 @@ function isThere(value: Maybe<number>): value is number {
 function valuesByVariant(
   entry: MetricEntry,
   variants: readonly VariantValue[],
-  merging: Merging,
+  merging: MergeMode,
 ): ReadonlyMap<string, number> {
   const legacy = variants.length === 0 ? legacyCounts(entry) : undefined;
   const enabled = legacy?.enabled ?? entry.value;

@@ -1,7 +1,7 @@
 import type { Batch } from '../../../storage/commit/batch.ts';
 import type { UnresolvedUse } from '../../../storage/commit/envelope.ts';
 import type { EnvironmentSeries } from '../../../storage/commit/series-dictionary.ts';
-import { bucketOf, bucketWidth } from '../../../storage/lmdb/blocks.ts';
+import { bucketWidth, encodeBucket } from '../../../storage/lmdb/blocks.ts';
 import type { InstanceUse } from '../../../storage/lmdb/instances.ts';
 import type { Application } from '../../../storage/lmdb/records.ts';
 import type { Asker } from '../../senders.ts';
@@ -24,7 +24,7 @@ export function addPacket(
   unresolved?: number[],
 ): void {
   const minute = Math.floor(now / 60_000);
-  const bucket = bucketOf(bucketWidth.minute, minute);
+  const bucket = encodeBucket(bucketWidth.minute, minute);
   const seconds = Math.floor(now / 1000);
   if (person !== undefined) batch.exposures.addPerson(person.digest);
   for (const feature in packet.f) {
@@ -60,7 +60,7 @@ interface Attribution {
   readonly instanceDropped: boolean;
 }
 
-export type PeopleFinder = Pick<Instances, 'find' | 'personOf'>;
+export type PeopleFinder = Pick<Instances, 'find' | 'identifyPerson'>;
 
 const unattributed: Attribution = { person: undefined, use: undefined, unresolved: undefined, instanceDropped: false };
 
@@ -76,7 +76,7 @@ export function attribute(
   const found = i === undefined ? undefined : instances.find(i, application.number, now);
   if (typeof found === 'object') return { ...found, unresolved: undefined, instanceDropped: false };
   const asserted = u !== undefined && application.acceptClientIdentities && isIdentity(u);
-  const person = asserted ? instances.personOf(application.number, u) : undefined;
+  const person = asserted ? instances.identifyPerson(application.number, u) : undefined;
   if (i !== undefined && person === undefined && found === 'unresolved') {
     const place = { application: application.number, environment };
     const unresolved = { ...place, instanceId: i, seconds: Math.floor(now / 1000), rows: [] };

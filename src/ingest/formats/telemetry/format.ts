@@ -2,9 +2,9 @@ import { ContentEncoding, type Group, type Operation, type Parameter, type Refus
 import {
   acceptedHeaders,
   cors,
+  createHandler,
   exampleKeys,
   type Format,
-  handlerOf,
   IdempotencyKey,
   intakeRefusals,
   Origin,
@@ -30,7 +30,7 @@ export const packetEndpoints = (maxBody: number): Group<TelemetryDeps> => ({
         who: 'Browsers: pages of the allowed origins; apps without an `Origin`: a Mobile key',
       },
       operation: sendTelemetry(maxBody),
-      bind: (deps) => handlerOf(new Pipeline(deps, packetHandler(deps))),
+      bind: (deps) => createHandler(new Pipeline(deps, packetHandler(deps))),
     },
     preflightEndpoint(telemetryPath, 'preflightTelemetry'),
   ],
@@ -104,7 +104,7 @@ const sendTelemetry = (maxBody: number): Operation => ({
       examples: { beacon },
     },
   },
-  answers: { 202: { description: 'Counted, and on disk. The body is empty.', headers: acceptedHeaders } },
+  responses: { 202: { description: 'Counted, and on disk. The body is empty.', headers: acceptedHeaders } },
   refuses: refuses(maxBody),
   refusalHeaders: (status) => (status === 403 ? {} : cors),
 });

@@ -7,7 +7,7 @@ import { compiled } from '../../../runtime/compiled.ts';
 import type { Environment } from '../../../storage/lmdb/records.ts';
 import { quoteLargeNumbers } from '../../json-text.ts';
 import type { AttributedSource } from '../../ledger/ledger.ts';
-import { omitInvalid, pathText, placeOf, requiredPart } from '../../omissions.ts';
+import { describePlace, omitInvalid, pathText, pickRequired } from '../../omissions.ts';
 import { checkName, Named } from '../../sender-schemas.ts';
 
 /** Maximum count in a packet: the maximum of an int32. */
@@ -94,29 +94,29 @@ export function checkPacket(body: unknown, json?: string): Packet {
 
 function repairPacket(body: unknown, json: string | undefined): Packet {
   const check = checker();
-  const required = requiredPart(PacketSchema, body);
-  if (!check.Check(required)) throw shapeError(check.Errors(required), { placeOf });
-  const sent = body as Draft<SentPacket>;
+  const required = pickRequired(PacketSchema, body);
+  if (!check.Check(required)) throw shapeError(check.Errors(required), { describePlace });
+  const sent = body as Mutable<SentPacket>;
   const path = omitInvalid(PacketSchema, sent);
   for (const field of ['i', 'u'] as const) {
     const id = sent[field];
-    if (id != null && typeof id !== 'string') sent[field] = textOf(field, id, json);
+    if (id != null && typeof id !== 'string') sent[field] = readText(field, id, json);
   }
   removeNothings(sent);
-  const packet = sent as Draft<Packet>;
+  const packet = sent as Mutable<Packet>;
   if (path !== undefined) packet[omitted] = path;
   return packet;
 }
 
-type Draft<T> = { -readonly [Field in keyof T]: T[Field] };
+type Mutable<T> = { -readonly [Field in keyof T]: T[Field] };
 
-function textOf(field: 'i' | 'u', id: number | boolean, json: string | undefined): string {
+function readText(field: 'i' | 'u', id: number | boolean, json: string | undefined): string {
   if (json === undefined || typeof id === 'boolean' || Number.isSafeInteger(id)) return String(id);
   return String((JSON.parse(quoteLargeNumbers(json)) as SentPacket)[field]);
 }
 
 /** A field is present or not then, and its lists are lists. */
-function removeNothings(sent: Draft<SentPacket>): void {
+function removeNothings(sent: Mutable<SentPacket>): void {
   for (const field of ['f', 'm', 'i', 'u'] as const) if (sent[field] == null) delete sent[field];
   for (const variants of Object.values(sent.f ?? {})) {
     const counts = (variants ?? {}) as Record<string, readonly number[] | null>;

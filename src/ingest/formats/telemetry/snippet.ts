@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { type Endpoint, type Group, type Headers, type Operation, TaggedHeaders } from '../../../http/endpoint.ts';
 import { entityTag, isTagIn } from '../../../http/entity-tag.ts';
 import { codingFor } from '../../../http/negotiation.ts';
-import type { Handler, Reply } from '../../../http/types.ts';
+import type { Handler, HttpResponse } from '../../../http/types.ts';
 
 /** The built sender for pages (src/ingest/snippet). */
 export interface SnippetFiles {
@@ -49,12 +49,12 @@ export const snippet: Group<SnippetDeps> = {
   ],
 };
 
-function fileAt(path: string, type: string, textOf: (files: SnippetFiles) => string): Endpoint<SnippetDeps> {
+function fileAt(path: string, type: string, getText: (files: SnippetFiles) => string): Endpoint<SnippetDeps> {
   return {
     method: 'GET',
     path,
     access: { credential: 'None', who: 'Everybody' },
-    bind: ({ snippet: files }) => sendText(textOf(files), withCharset(type)),
+    bind: ({ snippet: files }) => sendText(getText(files), withCharset(type)),
   };
 }
 
@@ -75,10 +75,10 @@ function sendText(text: string, type: string): Handler {
     vary: 'Accept-Encoding',
   };
   const typed = { ...headers, 'content-type': type };
-  const unchanged: Reply = { status: 304, headers };
-  const plain: Reply = { status: 200, headers: typed, body: text };
+  const unchanged: HttpResponse = { status: 304, headers };
+  const plain: HttpResponse = { status: 200, headers: typed, body: text };
   const body = gzipSync(text, { level: 9 });
-  const compressed: Reply = { status: 200, headers: { ...typed, 'content-encoding': 'gzip' }, body };
+  const compressed: HttpResponse = { status: 200, headers: { ...typed, 'content-encoding': 'gzip' }, body };
   return (request) => {
     if (isTagIn(etag, request.header('if-none-match'))) return unchanged;
     return codingFor(request.header('accept-encoding'), ['gzip']) === 'gzip' ? compressed : plain;
@@ -99,7 +99,7 @@ function reading(type: string, words: Words): Operation {
         schema: { type: 'string' },
       },
     ],
-    answers: {
+    responses: {
       200: { description: 'The file.', headers, content: { [withCharset(type)]: { schema: { type: 'string' } } } },
       304: { description: 'The cached file is current.', headers },
     },

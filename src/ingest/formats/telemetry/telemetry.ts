@@ -1,13 +1,13 @@
 import type { KeyHolder } from '../../../accounts/key-index.ts';
-import { ApiError } from '../../../contract/errors.ts';
+import { Refusal } from '../../../contract/errors.ts';
 import { problem } from '../../../http/answer.ts';
 import { contentTypeCheck, decodeText, parseJson, readBody } from '../../../http/body.ts';
 import type { Refusals } from '../../../http/endpoint.ts';
-import type { Reply, Request } from '../../../http/types.ts';
+import type { HttpResponse, Request } from '../../../http/types.ts';
 import type { Batch } from '../../../storage/commit/batch.ts';
 import { type CountingDeps, countOnce, identityOfKey, type KeyFinder } from '../../count-once.ts';
 import { allowOrigin, notedHeaders } from '../../declared.ts';
-import { peekerOf } from '../../json-text.ts';
+import { createPeeker } from '../../json-text.ts';
 import { addNote, type Notes, recordNotes } from '../../omissions.ts';
 import { type MessageHandler, NotHere } from '../../pipeline.ts';
 import { addPacket, attribute, type PeopleFinder } from './add-packet.ts';
@@ -20,7 +20,7 @@ export interface TelemetryDeps extends CountingDeps {
   readonly owner?: Owner;
 }
 
-type PacketHandler = MessageHandler<Request, Packet, PacketSender, Reply>;
+type PacketHandler = MessageHandler<Request, Packet, PacketSender, HttpResponse>;
 
 export function packetHandler(deps: TelemetryDeps): PacketHandler {
   const handler = ownPackets(deps);
@@ -47,12 +47,12 @@ function ownPackets(deps: TelemetryDeps): PacketHandler {
       const { origin } = sender;
       return {
         durable,
-        answer:
+        response:
           omission === undefined ? acceptances.of(origin) : { status: 202, headers: notedHeaders(origin, omission) },
       };
     },
     refuse(refusal, request, holder) {
-      const origin = originOf(request);
+      const origin = readOrigin(request);
       return problem(refusal, isReadable(refusal, origin, holder) ? allowOrigin(origin) : {});
     },
     userAgent: (request) => request.header('user-agent'),
@@ -68,9 +68,9 @@ function ownPackets(deps: TelemetryDeps): PacketHandler {
 /** Text and no type at all are allowed too, so that `navigator.sendBeacon` of a text or an untyped Blob needs no preflight. */
 const checkContentType = contentTypeCheck('application/json', 'text/plain');
 
-const peek = peekerOf('k', 'e');
+const peek = createPeeker('k', 'e');
 
-function originOf(request: Request): string | undefined {
+function readOrigin(request: Request): string | undefined {
   return request.header('origin') || undefined;
 }
 
@@ -81,7 +81,7 @@ export const senderRefusals = {
   origin_not_allowed: 'The application does not allow this origin',
 } as const satisfies Refusals;
 
-const refusal = (code: keyof typeof senderRefusals) => new ApiError(code, senderRefusals[code]);
+const refusal = (code: keyof typeof senderRefusals) => new Refusal(code, senderRefusals[code]);
 
 // Created once: making an error would be the largest cost of a refusal.
 const unknownKey = refusal('unknown_key');
@@ -89,13 +89,13 @@ const unknownEnvironment = refusal('unknown_environment');
 const originMissing = refusal('origin_missing');
 const originNotAllowed = refusal('origin_not_allowed');
 
-/** @throws {ApiError} of status 404 or 403 */
+/** @throws {Refusal} of status 404 or 403 */
 function resolveSender(keys: KeyFinder, { k, e }: Packet, request: Request): PacketSender {
   const holder = findHolder(keys, k);
   const { application } = holder;
   const environment = holder.environments.get(e);
   if (environment === undefined) throw unknownEnvironment;
-  const origin = originOf(request);
+  const origin = readOrigin(request);
   checkOrigin(holder, origin, request);
   const userAgent = request.header('user-agent');
   return { route: 'telemetry', transport: 'http', holder, application, environment, origin, userAgent };
@@ -105,7 +105,7 @@ function resolveSender(keys: KeyFinder, { k, e }: Packet, request: Request): Pac
 function findHolder(keys: KeyFinder, key: string): KeyHolder {
   const holder = keys.findKey(key);
   if (holder !== undefined && holder.key.type !== 'Backend') return holder;
-  if (holder !== undefined) keys.markLeaked(holder);
+  if (holder !== undefined) keys.recordLeak(holder);
   throw unknownKey;
 }
 
@@ -170,17 +170,17 @@ const maxOrigins = 1000;
 const maxOrigin = 300;
 
 class Acceptances {
-  readonly #byOrigin = new Map<string | undefined, Reply>();
+  readonly #byOrigin = new Map<string | undefined, HttpResponse>();
 
-  of(origin: string | undefined): Reply {
+  of(origin: string | undefined): HttpResponse {
     return this.#byOrigin.get(origin) ?? this.#add(origin);
   }
 
-  #add(origin: string | undefined): Reply {
-    const reply = { status: 202, headers: allowOrigin(origin), isReused: true } as const;
+  #add(origin: string | undefined): HttpResponse {
+    const response = { status: 202, headers: allowOrigin(origin), isReused: true } as const;
     if (this.#byOrigin.size >= maxOrigins) this.#byOrigin.clear();
-    if ((origin?.length ?? 0) <= maxOrigin) this.#byOrigin.set(origin, reply);
-    return reply;
+    if ((origin?.length ?? 0) <= maxOrigin) this.#byOrigin.set(origin, response);
+    return response;
   }
 }
 
@@ -188,7 +188,7 @@ class Acceptances {
  * Whether a page of this origin may read why its packet was refused. While the application is unknown, any page may. Then only
  * pages of its own origins may.
  */
-function isReadable({ code, status }: ApiError, origin: string | undefined, holder: KeyHolder | undefined): boolean {
+function isReadable({ code, status }: Refusal, origin: string | undefined, holder: KeyHolder | undefined): boolean {
   if (code !== 'unknown_environment') return status !== 403;
   return origin !== undefined && holder?.allowsOrigin(origin) === true;
 }
@@ -200,7 +200,7 @@ export interface Owner {
   /** Whether this thread can count a packet exactly as the owner would. If not now, it may be able to later. */
   countsHere(packet: Packet, sender: PacketSender): boolean;
   /** Has the owner answer a request. @param body if it was read */
-  forward(request: Request, body?: Uint8Array): Promise<Reply>;
+  forward(request: Request, body?: Uint8Array): Promise<HttpResponse>;
 }
 
 // Created once: making an error would be the largest cost.

@@ -7,7 +7,7 @@ import type { Retention } from '../../../storage/lmdb/blocks.ts';
 import {
   type CumulativeMessage,
   eachAdded,
-  opensFlag,
+  opensFeature,
   type Repeats,
   repeats,
   rowKind,
@@ -29,19 +29,19 @@ export interface UnleashSender {
 
 type NamedHead = Pick<UnleashMessage, 'appName' | 'sdk'>;
 
-export interface CountingParts extends Pick<CountingDeps, 'dictionary' | 'senders'> {
+export interface UnleashCountingDeps extends Pick<CountingDeps, 'dictionary' | 'senders'> {
   readonly retention: Retention;
   /** The declared metrics of an application, by name. */
-  metricsOf(applicationId: string): ReadonlyMap<string, Pick<MetricDeclaration, 'kind'>>;
+  getMetrics(applicationId: string): ReadonlyMap<string, Pick<MetricDeclaration, 'kind'>>;
 }
 
-export class UnleashCounting {
+export class UnleashCounter {
   readonly notes: Notes = new Map();
-  readonly #parts: CountingParts;
+  readonly #deps: UnleashCountingDeps;
   readonly #head: NamedHead;
   readonly #own: Environment;
   readonly #application: string;
-  readonly #environmentOf: (name: string | undefined) => Environment | undefined;
+  readonly #findEnvironment: (name: string | undefined) => Environment | undefined;
   /** Unix ms. */
   readonly #now: number;
   /** When values are counted: with the first usage. */
@@ -51,21 +51,21 @@ export class UnleashCounting {
   readonly #counters: number[] = [];
   readonly #gauges: number[] = [];
 
-  constructor(parts: CountingParts, head: NamedHead, sender: UnleashSender, now: number) {
+  constructor(deps: UnleashCountingDeps, head: NamedHead, sender: UnleashSender, now: number) {
     const { holder, environment } = sender;
-    this.#parts = parts;
+    this.#deps = deps;
     this.#head = head;
     this.#own = environment;
     this.#application = holder.application.id;
-    this.#environmentOf = environmentsOf(sender);
+    this.#findEnvironment = createEnvironmentFinder(sender);
     this.#now = now;
   }
 
   add({ usages, counters, gauges }: UnleashContent, sink: NameSink): void {
     const { folded, dropped } = sink;
-    this.#askerOf(undefined, this.#own, sink);
+    this.#findAsker(undefined, this.#own, sink);
     for (const usage of usages) this.#addUsage(usage, sink);
-    const series = this.#parts.dictionary.of(this.#own.number);
+    const series = this.#deps.dictionary.of(this.#own.number);
     for (const [values, rows, kind] of [
       [counters, this.#counters, rowKind.counter],
       [gauges, this.#gauges, rowKind.gauge],
@@ -75,7 +75,7 @@ export class UnleashCounting {
         if (ref !== undefined) rows.push(ref, kind, value);
       }
     }
-    const declared = this.#parts.metricsOf(this.#application);
+    const declared = this.#deps.getMetrics(this.#application);
     if (gauges.some(([metric]) => declared.get(metric)?.kind !== 'gauge')) addNote(this.notes, 'gauge_undeclared');
     if (sink.folded > folded) addNote(this.notes, 'series_folded');
     if (sink.dropped > dropped) addNote(this.notes, 'name_dropped');
@@ -83,23 +83,23 @@ export class UnleashCounting {
 
   #addUsage({ appName, environment: name, at: sentAt, path, checks }: UnleashUsage, sink: NameSink): void {
     this.#at ??= sentAt ?? this.#now;
-    const environment = this.#environmentOf(name);
+    const environment = this.#findEnvironment(name);
     if (environment === undefined) {
       addNote(this.notes, 'environment_unknown', ...path, 'environment');
       return;
     }
-    const { bucket, moved } = countedAt(sentAt ?? this.#now, this.#now, this.#parts.retention);
+    const { bucket, moved } = countedAt(sentAt ?? this.#now, this.#now, this.#deps.retention);
     if (moved) addNote(this.notes, 'time_moved', ...path);
-    const series = this.#parts.dictionary.of(environment.number);
-    const asker = this.#askerOf(appName, environment, sink);
+    const series = this.#deps.dictionary.of(environment.number);
+    const asker = this.#findAsker(appName, environment, sink);
     const rows = this.#rowsAt(bucket, checks);
     let opens = 0;
     let last: string | undefined;
     let variants: ReadonlyMap<string, number> | undefined;
     for (const { feature, variant, checks: sum, kind } of checks) {
-      if (kind >= opensFlag) opens = opensFlag;
+      if (kind >= opensFeature) opens = opensFeature;
       const isFirst = feature !== last;
-      if (isFirst) variants = series.variantsOf(feature);
+      if (isFirst) variants = series.findVariants(feature);
       const ref = variants?.get(variant) ?? series.variant(feature, variant, sink);
       if (ref === undefined) {
         addNote(this.notes, 'name_dropped', ...path, ...(typeof path.at(-1) === 'string' ? [feature] : []));
@@ -107,7 +107,7 @@ export class UnleashCounting {
       }
       if (isFirst) asker.asked(feature, ref, series, sink);
       last = feature;
-      rows.push(ref, (kind % opensFlag) + opens, sum);
+      rows.push(ref, (kind % opensFeature) + opens, sum);
       opens = 0;
     }
   }
@@ -115,21 +115,21 @@ export class UnleashCounting {
   /** The rows of a usage. A part of a message can begin with the rest of a flag. */
   #rowsAt(bucket: number, [first]: readonly Checks[]): number[] {
     const last = this.#usages.at(-1);
-    if (last !== undefined && first !== undefined && first.kind < opensFlag) return last.rows;
+    if (last !== undefined && first !== undefined && first.kind < opensFeature) return last.rows;
     const rows: number[] = [];
     this.#usages.push({ bucket, rows });
     return rows;
   }
 
-  #askerOf(appName: string | undefined, { number }: Environment, sink: NameSink) {
+  #findAsker(appName: string | undefined, { number }: Environment, sink: NameSink) {
     const name = appName ?? this.#head.appName ?? '';
     const sender = { ...source, name, version: this.#head.sdk ?? null };
-    return this.#parts.senders.ofNamed(sink, number, sender, this.#now);
+    return this.#deps.senders.ofNamed(sink, number, sender, this.#now);
   }
 
   /** @param sent how the sender repeats the message; `undefined` if it never does, or nothing identifies it */
   addTo(batch: Batch, sent?: SentBefore): void {
-    const { bucket, at: measuredAt } = countedAt(this.#at ?? this.#now, this.#now, this.#parts.retention);
+    const { bucket, at: measuredAt } = countedAt(this.#at ?? this.#now, this.#now, this.#deps.retention);
     const counters = this.#counters;
     const gauges = this.#gauges;
     const add = (rows: readonly number[], bucket: number) =>
@@ -154,7 +154,7 @@ export class UnleashCounting {
  * Finds the environment of an entry that names one as Unleash does. The name in the token means the environment that the token
  * stands for. Any other is the name of an environment of the application.
  */
-function environmentsOf({ holder, environment: own, token }: UnleashSender) {
+function createEnvironmentFinder({ holder, environment: own, token }: UnleashSender) {
   return (name: string | undefined): Environment | undefined => {
     if (name === undefined || name === own.name) return own;
     const ownName = /^[^:]*:([^.]+)\./.exec(token)?.[1];
@@ -191,7 +191,7 @@ const sentAgain = new Map<string, Repeats>([
 const sdkName = /^unleash-?(?:client-?)?([a-z]+)/i;
 
 /** `undefined` if the message does not name its SDK: early versions name it only when they register. */
-function repeatsOf({ sdk, appName }: Head, request: Headers): Repeats | undefined {
+function findRepeats({ sdk, appName }: Head, request: Headers): Repeats | undefined {
   const agent = request.header('user-agent');
   const language = sdkName.exec(sdk ?? (agent === appName ? '' : (agent ?? '')))?.[1];
   if (language !== undefined) return sentAgain.get(language.toLowerCase()) ?? repeats.never;
@@ -209,20 +209,20 @@ const valuesSeconds = senderSeconds - 1;
 
 /** Identity and kind of repetition of a message; `undefined` if its sender repeats nothing, or nothing identifies the message. */
 export function sentBefore(head: Head, request: Headers, place: Place): SentBefore | undefined {
-  const names = namesOf(head);
-  const stated = repeatsOf(head, request);
+  const names = listNames(head);
+  const stated = findRepeats(head, request);
   if (names === undefined || stated === repeats.never) return undefined;
   const { subject } = place;
   const { start, stop, interval } = head;
   if (stated === repeats.values) {
     const none = { sender: noSender, repeats: stated, stop: 0, length: 0, interval: 0, subject };
-    return { ...none, identity: identityOf(place, names, valuesSeconds) };
+    return { ...none, identity: createIdentity(place, names, valuesSeconds) };
   }
   if (start === undefined || stop === undefined) return undefined;
   const began = parseSentTime(start)?.at ?? stop;
   return {
-    identity: identityOf(place, [...names, start], Math.min(began / 1000, valuesSeconds - 1)),
-    sender: stated !== undefined && interval !== undefined ? noSender : identityOf(place, names, senderSeconds),
+    identity: createIdentity(place, [...names, start], Math.min(began / 1000, valuesSeconds - 1)),
+    sender: stated !== undefined && interval !== undefined ? noSender : createIdentity(place, names, senderSeconds),
     repeats: stated ?? (isEarlyNode(head, request) ? repeats.whole : repeats.never),
     stop,
     length: Math.max(0, stop - began),
@@ -232,24 +232,24 @@ export function sentBefore(head: Head, request: Headers, place: Place): SentBefo
 }
 
 /** A registration: states the SDK and the interval of the messages of a sender. */
-export function registrationOf(head: Head, request: Headers, place: Place): SentBefore | undefined {
-  const names = namesOf(head);
+export function createRegistration(head: Head, request: Headers, place: Place): SentBefore | undefined {
+  const names = listNames(head);
   if (names === undefined) return undefined;
-  const identity = identityOf(place, names, senderSeconds);
-  const own = { repeats: repeatsOf(head, request) ?? repeats.never, interval: head.interval ?? 0 };
+  const identity = createIdentity(place, names, senderSeconds);
+  const own = { repeats: findRepeats(head, request) ?? repeats.never, interval: head.interval ?? 0 };
   return { identity, sender: identity, ...own, stop: 0, length: 0, subject: place.subject };
 }
 
 const noSender = new Uint8Array();
 
 /** The names that processes of one host can share. `undefined` if the message names neither a connection nor an instance. */
-function namesOf({ appName, connection, instance }: Head): readonly string[] | undefined {
+function listNames({ appName, connection, instance }: Head): readonly string[] | undefined {
   if (connection !== undefined) return [appName ?? '', 'connection', connection];
   return instance === undefined ? undefined : [appName ?? '', 'instance', instance];
 }
 
 /** Identities of about the same time are beside each other in the store. */
-function identityOf({ application, environment }: Place, names: readonly string[], seconds: number): Uint8Array {
+function createIdentity({ application, environment }: Place, names: readonly string[], seconds: number): Uint8Array {
   const text = JSON.stringify(['unleash', environment, ...names]);
   const [a, b] = digestWords(hash('sha256', text, 'buffer'));
   return digestBytes(application, Math.max(0, Math.floor(seconds)), a, b);

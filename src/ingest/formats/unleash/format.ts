@@ -4,8 +4,8 @@ import { ContentEncoding, type Endpoint, type Group, type Operation, type Refusa
 import {
   acceptedHeaders,
   cors,
+  createHandler,
   type Format,
-  handlerOf,
   intakeRefusals,
   Noted,
   preflightEndpoint,
@@ -60,8 +60,8 @@ function endpoint(path: string, kind: UnleashKind, limit: number, forPages: bool
         ? 'Pages of the allowed origins and apps, with a Frontend or Mobile key'
         : 'Servers of the application',
     },
-    operation: operationOf(kind, limit, forPages),
-    bind: (deps) => handlerOf(new Pipeline(deps, unleashHandler(deps, kind, forPages))),
+    operation: describeOperation(kind, limit, forPages),
+    bind: (deps) => createHandler(new Pipeline(deps, unleashHandler(deps, kind, forPages))),
   };
 }
 
@@ -166,7 +166,7 @@ const summaries: Readonly<Record<UnleashKind, string>> = {
   register: 'Register an Unleash SDK as a sender',
 };
 
-function operationOf(kind: UnleashKind, limit: number, forPages: boolean): Operation {
+function describeOperation(kind: UnleashKind, limit: number, forPages: boolean): Operation {
   return {
     operationId: `unleash${forPages ? 'Pages' : ''}${capital(kind)}`,
     summary: `${summaries[kind]}${forPages ? ' in a page or an app' : ''}`,
@@ -174,13 +174,13 @@ function operationOf(kind: UnleashKind, limit: number, forPages: boolean): Opera
     security: [{ unleashToken: [] }],
     parameters: [ContentEncoding],
     body: { 'application/json': bodies[kind] },
-    answers: {
+    responses: {
       202: {
         description: 'Counted, and on disk. The body is empty.',
         headers: forPages ? acceptedHeaders : { [notedHeader]: Noted },
       },
     },
-    refuses: refusesOf(limit, forPages),
+    refuses: listRefusals(limit, forPages),
     refusalHeaders: (status) => (forPages && status !== 403 ? cors : {}),
   };
 }
@@ -189,7 +189,7 @@ function capital(kind: UnleashKind): string {
   return kind[0]!.toUpperCase() + kind.slice(1);
 }
 
-const refusesOf = (limit: number, forPages: boolean): Refusals => ({
+const listRefusals = (limit: number, forPages: boolean): Refusals => ({
   ...intakeRefusals(limit),
   ...senderRefusals,
   invalid_body: 'The body must be an object',

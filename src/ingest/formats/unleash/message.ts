@@ -1,9 +1,9 @@
 import { Packr } from 'msgpackr';
-import { ApiError } from '../../../contract/errors.ts';
+import { Refusal } from '../../../contract/errors.ts';
 import { noVariant } from '../../../contract/unleash-checks.ts';
 import { decodeText, parseJson } from '../../../http/body.ts';
 import { parseSentTime } from '../../../runtime/rfc3339.ts';
-import { opensFlag, rowKind } from '../../../storage/lmdb/cumulative.ts';
+import { opensFeature, rowKind } from '../../../storage/lmdb/cumulative.ts';
 import { checkJsonEntries } from '../../json-text.ts';
 import { addNote, type Notes, type Path } from '../../omissions.ts';
 
@@ -12,7 +12,7 @@ export interface Checks {
   readonly feature: string;
   readonly variant: string;
   readonly checks: number;
-  /** One of `rowKind`. The checks of a flag are consecutive; `opensFlag` is added to the first of them. */
+  /** One of `rowKind`. The checks of a flag are consecutive; `opensFeature` is added to the first of them. */
   readonly kind: number;
 }
 
@@ -63,9 +63,9 @@ export type UnleashKind = 'register' | 'metrics' | 'bulk';
 /** What identifies a sender. SDKs send it in headers as well, and some only there. */
 export type SdkHead = Pick<UnleashMessage, 'appName' | 'connection' | 'instance' | 'sdk' | 'interval'>;
 
-/** @throws {ApiError} `invalid_body` if the body is not an object */
+/** @throws {Refusal} `invalid_body` if the body is not an object */
 export function readMessage(kind: UnleashKind, body: unknown): UnleashMessage {
-  if (!isFields(body)) throw new ApiError('invalid_body', 'The body must be an object');
+  if (!isFields(body)) throw new Refusal('invalid_body', 'The body must be an object');
   const notes: Notes = new Map();
   const sent = kind === 'metrics' ? body['bucket'] : undefined;
   const bucket = isFields(sent) ? sent : undefined;
@@ -73,14 +73,14 @@ export function readMessage(kind: UnleashKind, body: unknown): UnleashMessage {
   const start = timeIn(bucket, 'start', notes, 'bucket');
   const stop = timeIn(bucket, 'stop', notes, 'bucket');
   return {
-    appName: textOf(body['appName']),
-    instance: textOf(body['instanceId']),
-    connection: textOf(body['connectionId']),
-    sdk: sdkOf(textOf(body['sdkVersion'])),
-    platform: platformOf(body),
-    start: startOf(bucket),
+    appName: readText(body['appName']),
+    instance: readText(body['instanceId']),
+    connection: readText(body['connectionId']),
+    sdk: parseSdk(readText(body['sdkVersion'])),
+    platform: readPlatform(body),
+    start: readStart(bucket),
     stop,
-    interval: intervalOf(body),
+    interval: readInterval(body),
     usages: kind === 'bulk' ? bulkUsages(body, notes) : bucketUsages(bucket, start, stop, notes),
     ...(kind === 'register' ? { counters: [], gauges: [] } : impactValues(body['impactMetrics'], notes)),
     notes,
@@ -94,7 +94,7 @@ export function withHeaders<Head extends SdkHead>(head: Head, headers: SdkHead):
     appName: head.appName ?? headers.appName,
     connection: head.connection ?? headers.connection,
     instance: head.instance ?? headers.instance,
-    sdk: head.sdk ?? sdkOf(headers.sdk),
+    sdk: head.sdk ?? parseSdk(headers.sdk),
     interval: head.interval ?? headers.interval,
   };
 }
@@ -115,37 +115,37 @@ function mapIn(fields: Fields, field: string, notes: Notes, ...path: Path): Fiel
   return noFields;
 }
 
-function listOf(value: unknown, notes: Notes, path: Path): readonly unknown[] {
+function readList(value: unknown, notes: Notes, path: Path): readonly unknown[] {
   if (Array.isArray(value)) return value;
   if (value != null) addNote(notes, 'value_dropped', ...path);
   return [];
 }
 
-function textOf(value: unknown): string | undefined {
+function readText(value: unknown): string | undefined {
   if (typeof value === 'number') return String(value);
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
 /** `unleash-client-node:6.12.1` as a name and a version. */
-export function sdkOf(sdk: string | undefined): string | undefined {
+export function parseSdk(sdk: string | undefined): string | undefined {
   return sdk?.replace(/[:@/](?=v?\d)/, ' ');
 }
 
-function platformOf(body: Fields): string | undefined {
-  const parts = [textOf(body['platformName']), textOf(body['platformVersion'])];
+function readPlatform(body: Fields): string | undefined {
+  const parts = [readText(body['platformName']), readText(body['platformVersion'])];
   return parts.filter((part) => part !== undefined).join(' ') || undefined;
 }
 
-function startOf(bucket: Fields | undefined): string | undefined {
+function readStart(bucket: Fields | undefined): string | undefined {
   const start = bucket?.['start'];
-  return start == null ? undefined : (textOf(start) ?? JSON.stringify(start));
+  return start == null ? undefined : (readText(start) ?? JSON.stringify(start));
 }
 
 /** The interval in a registration. The SDK for Go sends seconds. */
-function intervalOf(body: Fields): number | undefined {
+function readInterval(body: Fields): number | undefined {
   const interval = body['interval'];
   if (typeof interval !== 'number' || !(interval > 0) || interval > maxCount) return undefined;
-  return /\bgo\b/.test(textOf(body['sdkVersion']) ?? '') && interval < 1000 ? 1000 * interval : interval;
+  return /\bgo\b/.test(readText(body['sdkVersion']) ?? '') && interval < 1000 ? 1000 * interval : interval;
 }
 
 function bucketUsages(
@@ -161,21 +161,21 @@ function bucketUsages(
   const checks: Checks[] = [];
   const path = ['bucket', 'toggles'];
   const toggles = mapIn(bucket, 'toggles', notes, 'bucket');
-  for (const flag of Object.keys(toggles)) addChecks(checks, flag, toggles[flag], notes, path, flag);
+  for (const feature of Object.keys(toggles)) addChecks(checks, feature, toggles[feature], notes, path, feature);
   return [{ appName: undefined, environment: undefined, at, path, checks }];
 }
 
 function bulkUsages(body: Fields, notes: Notes): readonly UnleashUsage[] {
-  return listOf(body['metrics'], notes, ['metrics']).flatMap((entry, place) => {
+  return readList(body['metrics'], notes, ['metrics']).flatMap((entry, place) => {
     const path = ['metrics', place];
-    const feature = isFields(entry) ? textOf(entry['featureName']) : undefined;
+    const feature = isFields(entry) ? readText(entry['featureName']) : undefined;
     if (!isFields(entry) || feature === undefined) {
       addNote(notes, 'name_dropped', ...path);
       return [];
     }
     const at = timeIn(entry, 'timestamp', notes, ...path);
-    const appName = textOf(entry['appName']);
-    const environment = textOf(entry['environment']);
+    const appName = readText(entry['appName']);
+    const environment = readText(entry['environment']);
     const checks: Checks[] = [];
     addChecks(checks, feature, entry, notes, ['metrics'], place);
     return [{ appName, environment, at, path, checks }];
@@ -210,7 +210,7 @@ function addChecks(
   }
   const first = all.length;
   const add = (variant: string, checks: number, kind: number) => {
-    if (checks > 0) all.push({ feature, variant, checks, kind: all.length === first ? kind + opensFlag : kind });
+    if (checks > 0) all.push({ feature, variant, checks, kind: all.length === first ? kind + opensFeature : kind });
   };
   const { yes = 0, no = 0 } = sent;
   if (isCount(yes)) add('enabled', yes, rowKind.yes);
@@ -237,9 +237,9 @@ function isCount(sent: unknown): sent is number {
 function impactValues(sent: unknown, notes: Notes): { counters: Value[]; gauges: Value[] } {
   const counters: Value[] = [];
   const gauges: Value[] = [];
-  for (const [place, metric] of listOf(sent, notes, ['impactMetrics']).entries()) {
+  for (const [place, metric] of readList(sent, notes, ['impactMetrics']).entries()) {
     const path = ['impactMetrics', place];
-    const name = isFields(metric) ? textOf(metric['name']) : undefined;
+    const name = isFields(metric) ? readText(metric['name']) : undefined;
     if (!isFields(metric) || name === undefined) {
       addNote(notes, 'name_dropped', ...path);
       continue;
@@ -247,9 +247,9 @@ function impactValues(sent: unknown, notes: Notes): { counters: Value[]; gauges:
     const isHistogram = metric['type'] === 'histogram';
     if (isHistogram) addNote(notes, 'histogram_reduced', ...path);
     const inside = [...path, 'samples'];
-    for (const [at, sample] of listOf(metric['samples'], notes, inside).entries()) {
+    for (const [at, sample] of readList(metric['samples'], notes, inside).entries()) {
       const read = (field: string) =>
-        numberOf(isFields(sample) ? sample[field] : undefined, notes, [...inside, at, field]);
+        readNumber(isFields(sample) ? sample[field] : undefined, notes, [...inside, at, field]);
       if (isHistogram) {
         const count = read('count');
         const sum = read('sum');
@@ -264,7 +264,7 @@ function impactValues(sent: unknown, notes: Notes): { counters: Value[]; gauges:
   return { counters, gauges };
 }
 
-function numberOf(sent: unknown, notes: Notes, path: Path): number | undefined {
+function readNumber(sent: unknown, notes: Notes, path: Path): number | undefined {
   if (typeof sent === 'number' && Number.isFinite(sent)) return sent;
   addNote(notes, 'value_dropped', ...path);
   return undefined;
@@ -273,7 +273,7 @@ function numberOf(sent: unknown, notes: Notes, path: Path): number | undefined {
 /** A large message whose content is packed in parts, each of which is counted in a step. */
 export interface PackedMessage {
   readonly head: Omit<UnleashMessage, keyof UnleashContent>;
-  readonly parts: readonly Uint8Array[];
+  readonly chunks: readonly Uint8Array[];
   /** Checks and values in it. */
   readonly entries: number;
 }
@@ -292,30 +292,30 @@ export const unleashDecoders: Readonly<Record<UnleashFormat, (body: Uint8Array) 
 };
 
 /** Entries of a part: about a millisecond of work. */
-const entriesPerPart = 1000;
+const entriesPerChunk = 1000;
 
 const packr = new Packr({ useRecords: false });
 
 export function packMessage({ usages, counters, gauges, ...head }: UnleashMessage): PackedMessage {
-  const parts = [...contentParts({ usages, counters, gauges })];
+  const chunks = [...splitContent({ usages, counters, gauges })];
   const entries = usages.reduce((sum, { checks }) => sum + 1 + checks.length, counters.length + gauges.length);
-  return { head, parts: parts.map((part) => new Uint8Array(packr.pack(part))), entries };
+  return { head, chunks: chunks.map((chunk) => new Uint8Array(packr.pack(chunk))), entries };
 }
 
-export function unpackPart(part: Uint8Array): UnleashContent {
-  return packr.unpack(part);
+export function unpackChunk(chunk: Uint8Array): UnleashContent {
+  return packr.unpack(chunk);
 }
 
-function* contentParts({ usages, counters, gauges }: UnleashContent): Generator<UnleashContent> {
+function* splitContent({ usages, counters, gauges }: UnleashContent): Generator<UnleashContent> {
   const nothing = { usages: [], counters: [], gauges: [] };
   let open: UnleashContent['usages'][number][] = [];
   let entries = 0;
   for (const usage of usages) {
-    for (let from = 0; from === 0 || from < usage.checks.length; from += entriesPerPart) {
-      const checks = usage.checks.slice(from, from + entriesPerPart);
+    for (let from = 0; from === 0 || from < usage.checks.length; from += entriesPerChunk) {
+      const checks = usage.checks.slice(from, from + entriesPerChunk);
       open.push({ ...usage, checks });
       entries += 1 + checks.length;
-      if (entries < entriesPerPart) continue;
+      if (entries < entriesPerChunk) continue;
       yield { ...nothing, usages: open };
       open = [];
       entries = 0;
@@ -324,7 +324,7 @@ function* contentParts({ usages, counters, gauges }: UnleashContent): Generator<
   if (open.length > 0) yield { ...nothing, usages: open };
   for (const kind of ['counters', 'gauges'] as const) {
     const values = kind === 'counters' ? counters : gauges;
-    for (let from = 0; from < values.length; from += entriesPerPart)
-      yield { ...nothing, [kind]: values.slice(from, from + entriesPerPart) };
+    for (let from = 0; from < values.length; from += entriesPerChunk)
+      yield { ...nothing, [kind]: values.slice(from, from + entriesPerChunk) };
   }
 }

@@ -1,51 +1,51 @@
 import { createHash } from 'node:crypto';
-import { ApiError } from '../../../contract/errors.ts';
+import { Refusal } from '../../../contract/errors.ts';
 import { problem } from '../../../http/answer.ts';
 import type { Refusals } from '../../../http/endpoint.ts';
 import { readSent } from '../../../http/sent-body.ts';
-import type { Reply, Request } from '../../../http/types.ts';
+import type { HttpResponse, Request } from '../../../http/types.ts';
 import { type Digest, digestWords } from '../../../storage/commit/records.ts';
 import { type CountingDeps, countOnce, FoundNames, identityOfBytes } from '../../count-once.ts';
-import { allowOrigin, keyOf, notedHeaders } from '../../declared.ts';
+import { allowOrigin, notedHeaders, readKey } from '../../declared.ts';
 import type { AttributedSource, Ledger } from '../../ledger/ledger.ts';
 import { type Notes, recordNotes } from '../../omissions.ts';
 import type { ClaimedSender, Decoder, LongMessages, MessageHandler } from '../../pipeline.ts';
 import {
-  type CountingParts,
-  registrationOf,
+  createRegistration,
   type SentBefore,
   sentBefore,
   source,
-  UnleashCounting,
+  UnleashCounter,
+  type UnleashCountingDeps,
   type UnleashSender,
 } from './counting.ts';
 import {
   decodeUnleash,
   type PackedMessage,
+  parseSdk,
   type SdkHead,
-  sdkOf,
   type UnleashContent,
   type UnleashFormat,
   type UnleashKind,
-  unpackPart,
+  unpackChunk,
   withHeaders,
 } from './message.ts';
 
-export interface UnleashDeps extends CountingDeps, CountingParts {
+export interface UnleashDeps extends CountingDeps, UnleashCountingDeps {
   readonly decoder: Decoder<UnleashFormat, PackedMessage>;
   readonly maxBody: number;
   readonly maxReport: number;
 }
 
-interface Received {
+interface ReceivedMessage {
   readonly head: PackedMessage['head'];
   readonly content: UnleashContent | undefined;
   /** The content of a large message. */
-  readonly parts: readonly Uint8Array[];
+  readonly chunks: readonly Uint8Array[];
   /** Set once it is resolved. */
   sender?: UnleashSender;
   /** Set once the parts are resolved. */
-  counting?: UnleashCounting;
+  counting?: UnleashCounter;
   /**
    * Hash of a message that can arrive again unchanged: of Edge, which repeats batches, and of a page, whose browser repeats a
    * request if its connection is lost. Each page has its own connection.
@@ -62,11 +62,11 @@ export function unleashHandler(
   deps: UnleashDeps,
   kind: UnleashKind,
   forPages: boolean,
-): MessageHandler<Request, Received, UnleashSender, Reply> {
-  const originOf = (request: Request) => (forPages ? request.header('origin') || undefined : undefined);
+): MessageHandler<Request, ReceivedMessage, UnleashSender, HttpResponse> {
+  const readOrigin = (request: Request) => (forPages ? request.header('origin') || undefined : undefined);
   const resolve = (request: Request) => {
     const sender = findSender(deps, request, forPages);
-    const origin = originOf(request);
+    const origin = readOrigin(request);
     if (origin === undefined || sender.holder.allowsOrigin(origin)) return sender;
     throw originNotAllowed;
   };
@@ -81,66 +81,70 @@ export function unleashHandler(
     long: longMessages(deps, kind),
     check(body, request) {
       const message = decodeUnleash(kind, body);
-      const head = withHeaders(message, headersOf(request));
+      const head = withHeaders(message, readSdkHead(request));
       const isOfPage = forPages && kind === 'metrics' && head.connection !== undefined;
-      const bytes = kind === 'bulk' || isOfPage ? digestOf(body, head.connection) : undefined;
-      return { head, content: message, parts: [], bytes };
+      const bytes = kind === 'bulk' || isOfPage ? hashBody(body, head.connection) : undefined;
+      return { head, content: message, chunks: [], bytes };
     },
     resolve(message, request) {
       message.sender = resolve(request); // The key may have been deleted meanwhile.
       return message.sender;
     },
     count(message, sender, request) {
-      message.counting ??= countingOf(deps, message, sender);
+      message.counting ??= createCounter(deps, message, sender);
       const sent = forPages ? undefined : { kind, request };
       const { durable, omission } = count(deps, message, message.counting, sender, sent);
-      const origin = originOf(request);
+      const origin = readOrigin(request);
       const headers = omission === undefined ? allowOrigin(origin) : notedHeaders(origin, omission);
-      return { durable, answer: { status: 202, headers } };
+      return { durable, response: { status: 202, headers } };
     },
-    refuse: (refusal, request) => problem(refusal, refusal.status === 403 ? {} : allowOrigin(originOf(request))),
-    userAgent: (request) => userAgentOf({ ...headersOf(request), platform: undefined }) ?? request.header('user-agent'),
+    refuse: (refusal, request) => problem(refusal, refusal.status === 403 ? {} : allowOrigin(readOrigin(request))),
+    userAgent: (request) =>
+      formatUserAgent({ ...readSdkHead(request), platform: undefined }) ?? request.header('user-agent'),
     origin: (request) => request.header('origin'),
-    claimedSender: ({ head, sender }, request) => ({ ...claimOf(deps, request, sender), instanceName: head.instance }),
-    peek: (request) => claimOf(deps, request),
+    claimedSender: ({ head, sender }, request) => ({
+      ...findClaim(deps, request, sender),
+      instanceName: head.instance,
+    }),
+    peek: (request) => findClaim(deps, request),
   };
 }
 
 /** Large messages are decoded in another thread, and resolved part by part. */
-function longMessages(deps: UnleashDeps, kind: UnleashKind): LongMessages<Request, Received, UnleashSender> {
+function longMessages(deps: UnleashDeps, kind: UnleashKind): LongMessages<Request, ReceivedMessage, UnleashSender> {
   return {
-    inTurn: (sender, work) => deps.decoder.inTurn(sender, work),
+    schedule: (sender, work) => deps.decoder.schedule(sender, work),
     async decode(body, request, unpacked) {
-      const bytes = kind === 'bulk' ? digestOf(body.bytes) : undefined;
-      const { head, parts, entries } = await deps.decoder.decode(body, `unleash-${kind}`, unpacked);
-      const message = { head: withHeaders(head, headersOf(request)), content: undefined, parts, bytes };
+      const bytes = kind === 'bulk' ? hashBody(body.bytes) : undefined;
+      const { head, chunks, entries } = await deps.decoder.decode(body, `unleash-${kind}`, unpacked);
+      const message = { head: withHeaders(head, readSdkHead(request)), content: undefined, chunks, bytes };
       return { message, entries };
     },
     async prepare(message, sender, _, nextStep) {
-      message.counting = countingOf(deps, message, sender);
+      message.counting = createCounter(deps, message, sender);
       const { number } = sender.holder.application;
-      for (const part of message.parts) {
+      for (const chunk of message.chunks) {
         const found = new FoundNames();
-        message.counting.add(unpackPart(part), found);
-        found.keep((fill) => deps.laneOf(number).addBefore(number, fill));
+        message.counting.add(unpackChunk(chunk), found);
+        found.keep((fill) => deps.findLane(number).addBefore(number, fill));
         await nextStep();
       }
     },
   };
 }
 
-function countingOf(deps: UnleashDeps, { head }: Received, sender: UnleashSender) {
-  return new UnleashCounting(deps, head, sender, deps.clock.now());
+function createCounter(deps: UnleashDeps, { head }: ReceivedMessage, sender: UnleashSender) {
+  return new UnleashCounter(deps, head, sender, deps.clock.now());
 }
 
 /** Some versions of SDKs put `x-` before the names of their headers. */
-function headersOf(request: Request): SdkHead {
+function readSdkHead(request: Request): SdkHead {
   const read = (name: string) => request.header(`unleash-${name}`) ?? request.header(`x-unleash-${name}`);
   const appName = read('appname');
   const connection = read('connection-id');
   const interval = Number(read('interval'));
   const own = interval > 0 ? { interval } : { interval: undefined };
-  return { appName, connection, instance: read('instanceid'), sdk: sdkOf(read('sdk')), ...own };
+  return { appName, connection, instance: read('instanceid'), sdk: parseSdk(read('sdk')), ...own };
 }
 
 export const senderRefusals = {
@@ -148,17 +152,17 @@ export const senderRefusals = {
   unknown_environment: 'The token stands for no environment of an application',
 } as const satisfies Refusals;
 
-const unknownKey = new ApiError('unknown_key', senderRefusals.unknown_key);
-const unknownEnvironment = new ApiError('unknown_environment', senderRefusals.unknown_environment);
+const unknownKey = new Refusal('unknown_key', senderRefusals.unknown_key);
+const unknownEnvironment = new Refusal('unknown_environment', senderRefusals.unknown_environment);
 export const originRefusal = 'The application does not allow this origin';
-const originNotAllowed = new ApiError('origin_not_allowed', originRefusal);
+const originNotAllowed = new Refusal('origin_not_allowed', originRefusal);
 
-/** @throws {ApiError} of status 404: SDKs for Node back off and keep what they have counted */
+/** @throws {Refusal} of status 404: SDKs for Node back off and keep what they have counted */
 function findSender({ keys }: UnleashDeps, request: Request, forPages: boolean): UnleashSender {
-  const token = keyOf(request);
+  const token = readKey(request);
   const holder = token === undefined ? undefined : keys.findKey(token);
   const isLeaked = holder !== undefined && forPages && holder.key.type === 'Backend';
-  if (isLeaked) keys.markLeaked(holder);
+  if (isLeaked) keys.recordLeak(holder);
   if (token === undefined || holder === undefined || isLeaked) throw unknownKey;
   const environment = holder.environments.get(holder.key.environment ?? '');
   if (environment === undefined) throw unknownEnvironment;
@@ -166,33 +170,33 @@ function findSender({ keys }: UnleashDeps, request: Request, forPages: boolean):
 }
 
 /** The claim of a request, without hashing its token again if the sender is known. */
-function claimOf({ keys }: UnleashDeps, request: Request, sender?: UnleashSender): ClaimedSender {
-  const token = sender === undefined ? keyOf(request) : sender.token;
+function findClaim({ keys }: UnleashDeps, request: Request, sender?: UnleashSender): ClaimedSender {
+  const token = sender === undefined ? readKey(request) : sender.token;
   const holder = sender?.holder ?? (token === undefined ? undefined : keys.findKey(token));
   return { appKey: token, environment: holder?.key.environment };
 }
 
-function digestOf(body: Uint8Array, connection = ''): Digest {
+function hashBody(body: Uint8Array, connection = ''): Digest {
   return digestWords(createHash('sha256').update(connection).update(body).digest());
 }
 
 /** @param sent by a server. The SDKs of pages and apps send nothing again */
 function count(
   deps: UnleashDeps,
-  { head, content, bytes }: Received,
-  counting: UnleashCounting,
+  { head, content, bytes }: ReceivedMessage,
+  counting: UnleashCounter,
   sender: UnleashSender,
   sent: { readonly kind: UnleashKind; readonly request: Request } | undefined,
 ): { readonly durable: Promise<void>; readonly omission: string | undefined } {
   const { ledger } = deps;
   const { environment, holder } = sender;
   const { application } = holder;
-  const place = { ...source, userAgent: userAgentOf(head), instance: head.instance, application, environment };
+  const place = { ...source, userAgent: formatUserAgent(head), instance: head.instance, application, environment };
   const recognition = bytes && { identity: identityOfBytes(sender, bytes), repeats: true };
   let omission: string | undefined;
   const durable = countOnce(deps, recognition, place, (batch) => {
     if (content !== undefined) counting.add(content, batch);
-    counting.addTo(batch, sent && beforeOf(sent, head, place, ledger));
+    counting.addTo(batch, sent && findSentBefore(sent, head, place, ledger));
     ledger.accepted(place, batch);
     const notes: Notes = new Map([...counting.notes, ...head.notes]);
     omission = recordNotes(ledger, place, notes, batch);
@@ -200,9 +204,9 @@ function count(
   return { durable, omission };
 }
 
-function beforeOf(
+function findSentBefore(
   { kind, request }: { readonly kind: UnleashKind; readonly request: Request },
-  head: Received['head'],
+  head: ReceivedMessage['head'],
   source: AttributedSource,
   ledger: Ledger,
 ): SentBefore | undefined {
@@ -210,17 +214,17 @@ function beforeOf(
   const place = {
     application: source.application.number,
     environment: source.environment!.number,
-    subject: ledger.noteSubject(source),
+    subject: ledger.noteDimensions(source),
   };
-  return (kind === 'register' ? registrationOf : sentBefore)(head, request, place);
+  return (kind === 'register' ? createRegistration : sentBefore)(head, request, place);
 }
 
 /** The sender as the ledger shows it: service, SDK and platform. */
-function userAgentOf({
+function formatUserAgent({
   appName,
   sdk,
   platform,
-}: Pick<Received['head'], 'appName' | 'sdk' | 'platform'>): string | undefined {
+}: Pick<ReceivedMessage['head'], 'appName' | 'sdk' | 'platform'>): string | undefined {
   const more = [sdk, platform].filter((each) => each !== undefined).join('; ');
   return more === '' ? appName : `${appName ?? 'unnamed'} (${more})`;
 }
